@@ -1,5 +1,6 @@
 //! The classes of operator support on an NPU.
 
+use data::ui;
 use serde::Serialize;
 
 /// The execution of an operator on an NPU, from the best to the worst.
@@ -35,22 +36,22 @@ pub enum SupportClass {
 }
 
 impl SupportClass {
-    /// The key of its word in `data/ui.toml`.
-    pub fn word(self) -> &'static str {
+    /// Its name.
+    pub fn label(self) -> ui::Label {
         match self {
-            Self::Native => "ops_native",
-            Self::Composed => "ops_composed",
-            Self::Unknown => "ops_unknown",
-            Self::PartlyKnown => "ops_partly_known",
-            Self::Host => "ops_host",
-            Self::AiCpu => "ops_ai_cpu",
-            Self::Observed => "ops_observed",
-            Self::Restricted => "ops_restricted",
-            Self::NeedsCann => "ops_needs_cann",
-            Self::Setup => "ops_setup",
-            Self::Depends => "ops_depends",
-            Self::Fallback => "ops_fallback",
-            Self::Unsupported => "ops_unsupported",
+            Self::Native => ui::OPS_NATIVE,
+            Self::Composed => ui::OPS_COMPOSED,
+            Self::Unknown => ui::OPS_UNKNOWN,
+            Self::PartlyKnown => ui::OPS_PARTLY_KNOWN,
+            Self::Host => ui::OPS_HOST,
+            Self::AiCpu => ui::OPS_AI_CPU,
+            Self::Observed => ui::OPS_OBSERVED,
+            Self::Restricted => ui::OPS_RESTRICTED,
+            Self::NeedsCann => ui::OPS_NEEDS_CANN,
+            Self::Setup => ui::OPS_SETUP,
+            Self::Depends => ui::OPS_DEPENDS,
+            Self::Fallback => ui::OPS_FALLBACK,
+            Self::Unsupported => ui::OPS_UNSUPPORTED,
         }
     }
 }

@@ -104,8 +104,7 @@ pub enum Format {
     Python,
 }
 
-/// What a user has to know about how far an input was understood. The words are in
-/// `data/ui.toml`, by this name.
+/// What a user has to know about how far an input was understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {

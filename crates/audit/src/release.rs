@@ -1,10 +1,9 @@
 //! The torch_npu that operators are classified for, and the reason of the selection.
 
-use data::{Fault, faults};
+use data::{Fault, faults, ui};
 use serde_json::{Value, json};
 
 use base::text::Text;
-use data::{sentence, ui};
 use machine::collect::find_installed;
 use machine::sysroot::Sysroot;
 
@@ -65,8 +64,7 @@ impl SelectedRelease {
                 return Ok(Self::installation(found, Some(version), dir));
             }
             if let Some(target) = Target::find(tables, &version) {
-                let args = [("version", version.clone()), ("dir", dir.clone())];
-                let description = sentence("ops_target_found", &args);
+                let description = ui::OpsTargetFound { dir: &dir, version: &version }.text();
                 let from = "installed";
                 return Ok(Self {
                     version,
@@ -104,18 +102,17 @@ impl SelectedRelease {
         let installed = &found.installed;
         let version = version.or_else(|| installed.version.clone());
         let version = version.unwrap_or_else(|| "?".to_owned());
-        let args = [
-            ("version", version.clone()),
-            ("dir", path.clone()),
-            ("kernels", installed.kernels.aten.len().to_string()),
-            ("custom", installed.kernels.custom.len().to_string()),
-        ];
-        let key = match installed.evidence {
-            KernelSource::Files => "ops_target_files",
-            KernelSource::Library => "ops_target_library",
+        let (dir, kernels) = (&path, installed.kernels.aten.len());
+        let description = match installed.evidence {
+            KernelSource::Files => {
+                let custom = installed.kernels.custom.len();
+                ui::OpsTargetFiles { custom, dir, kernels, version: &version }.text()
+            }
+            KernelSource::Library => {
+                ui::OpsTargetLibrary { dir, kernels, version: &version }.text()
+            }
         };
         let target = installed.target.clone();
-        let description = sentence(key, &args);
         Self { version, target, description, installation: Some(found), path, from: "installed" }
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::chip::ChipFamily;
 use base::report::{Evidence, Report, Table};
 use base::text::Text;
-use data::{Catalog, RawFinding, findings::ops_api, ui, words};
+use data::{Catalog, RawFinding, findings::ops_api, ui};
 
 use super::input::{AuditedInput, evidence_at};
 use crate::documented_limits::{DocumentationPoint, LimitedApi};
@@ -16,6 +16,17 @@ const MOST_PLACES: usize = 8;
 /// APIs that are named in one sentence.
 const MOST_NAMES: usize = 12;
 
+/// A documented limit that several APIs share, in the order of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Limit {
+    Chip,
+    Dtype,
+    DtypeListed,
+    Fallback,
+    Registered,
+    Unsupported,
+}
+
 /// Adds findings about the documented limits of one release.
 pub(super) fn findings(
     report: &mut Report,
@@ -23,21 +34,21 @@ pub(super) fn findings(
     documents: &str,
     chip: Option<ChipFamily>,
 ) {
-    let mut by_point: BTreeMap<(&'static str, &str), Vec<&LimitedApi>> = BTreeMap::new();
+    let mut by_point: BTreeMap<(Limit, &str), Vec<&LimitedApi>> = BTreeMap::new();
     let mut found: Vec<RawFinding> = Vec::new();
     for one in read.iter().flat_map(|input| &input.documented) {
         for point in &one.points {
-            let (message, detail) = match point {
+            let (limit, detail) = match point {
                 DocumentationPoint::Agreed => continue,
-                DocumentationPoint::Unsupported => ("unsupported", ""),
-                DocumentationPoint::Registered => ("registered", ""),
-                DocumentationPoint::MayFallBack => ("fallback", ""),
-                DocumentationPoint::Chip => ("chip", chip.map_or("", ChipFamily::label)),
+                DocumentationPoint::Unsupported => (Limit::Unsupported, ""),
+                DocumentationPoint::Registered => (Limit::Registered, ""),
+                DocumentationPoint::MayFallBack => (Limit::Fallback, ""),
+                DocumentationPoint::Chip => (Limit::Chip, chip.map_or("", ChipFamily::label)),
                 DocumentationPoint::Dtype { dtype, listed_by_cann: true } => {
-                    ("dtype_listed", dtype.as_str())
+                    (Limit::DtypeListed, dtype.as_str())
                 }
                 DocumentationPoint::Dtype { dtype, listed_by_cann: false } => {
-                    ("dtype", dtype.as_str())
+                    (Limit::Dtype, dtype.as_str())
                 }
                 DocumentationPoint::Argument { name, value, allowed, places } => {
                     let about = ops_api::Argument {
@@ -56,26 +67,28 @@ pub(super) fn findings(
                     continue;
                 }
             };
-            by_point.entry((message, detail)).or_default().push(one);
+            by_point.entry((limit, detail)).or_default().push(one);
         }
     }
-    for ((message, detail), mut apis) in by_point {
+    for ((limit, detail), mut apis) in by_point {
         apis.sort_by_key(|one| one.api);
         let mut names: Vec<&str> = apis.iter().map(|one| one.api).collect();
         names.dedup();
-        let mut said = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+        let mut listed = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
         if names.len() > MOST_NAMES {
-            said.push_str(", …");
+            listed.push_str(", …");
         }
-        let mut about = RawFinding::info("OPS-API", message)
-            .arg("names", said)
-            .arg("count", names.len().to_string())
-            .arg("documents", documents);
-        match message {
-            "chip" => about = about.arg("chip", detail),
-            "dtype" | "dtype_listed" => about = about.arg("dtype", detail),
-            _ => {}
-        }
+        let (count, names) = (names.len(), listed);
+        let mut about = match limit {
+            Limit::Chip => ops_api::Chip { chip: detail, count, documents, names }.info(),
+            Limit::Dtype => ops_api::Dtype { count, documents, dtype: detail, names }.info(),
+            Limit::DtypeListed => {
+                ops_api::DtypeListed { count, documents, dtype: detail, names }.info()
+            }
+            Limit::Fallback => ops_api::Fallback { count, documents, names }.info(),
+            Limit::Registered => ops_api::Registered { count, documents, names }.info(),
+            Limit::Unsupported => ops_api::Unsupported { count, documents, names }.info(),
+        };
         let places = apis.iter().filter_map(|one| Some((one.places.first()?, one.api)));
         for (place, api) in places.take(MOST_PLACES) {
             let evidence: Evidence = evidence_at(place);
@@ -95,15 +108,16 @@ pub(super) fn table(read: &[AuditedInput]) -> Option<Table> {
             vec![
                 Text::same(one.api),
                 said(one),
-                one.registered.map_or_else(|| Text::same("–"), |class| words(class.word())),
+                one.registered.map_or_else(|| Text::same("–"), |class| class.label().text()),
                 Text::same(one.places.first().map_or_else(String::new, Place::to_string)),
             ]
         })
         .collect();
-    let head = ["ops_head_api", "ops_head_documents", "ops_head_registered", "ops_head_place"];
+    let head =
+        [ui::OPS_HEAD_API, ui::OPS_HEAD_DOCUMENTS, ui::OPS_HEAD_REGISTERED, ui::OPS_HEAD_PLACE];
     (!rows.is_empty()).then(|| Table {
         title: ui::OPS_TABLE_DOCUMENTS.text(),
-        head: head.map(words).to_vec(),
+        head: head.map(ui::Label::text).to_vec(),
         rows,
     })
 }
@@ -130,8 +144,7 @@ fn said(one: &LimitedApi) -> Text {
         glue(&mut both.zh, &more.zh, "；");
     };
     if !one.not_listed.is_empty() {
-        let args = [("chips", one.not_listed.join(", "))];
-        add(data::sentence("ops_documents_chips", &args));
+        add(ui::OpsDocumentsChips { chips: one.not_listed.join(", ") }.text());
     }
     for (en, zh) in one.limits.iter().zip(&one.limits_zh) {
         add(Text { en: (*en).to_owned(), zh: (*zh).to_owned() });

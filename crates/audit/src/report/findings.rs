@@ -7,7 +7,10 @@ use base::chip::ChipFamily;
 use base::report::{Evidence, Report};
 use data::{
     Catalog, RawFinding,
-    findings::{ops_dtype, ops_install, ops_unknown},
+    findings::{
+        ops_aicpu, ops_cann, ops_depends, ops_dtype, ops_fallback, ops_host, ops_install,
+        ops_limit, ops_observed, ops_unknown, ops_unsupported,
+    },
 };
 
 use super::input::{AuditTarget, AuditedInput, evidence_at};
@@ -91,12 +94,8 @@ pub(super) fn findings(
         let uses: Vec<_> =
             all.iter().copied().filter(|(_, judged)| Some(judged.class) == worst).collect();
         let (input, judged) = uses[0];
-        let about = |id, message, level: Level| {
-            let count: u64 = uses.iter().map(|(_, judged)| judged.used.count).sum();
-            let mut found = level(id, message)
-                .arg("op", name)
-                .arg("count", count.to_string())
-                .arg("version", version.clone());
+        let (op, count) = (name, uses.iter().map(|(_, judged)| judged.used.count).sum::<u64>());
+        let seen = |mut found: RawFinding| {
             for (input, judged) in &uses {
                 for place in places(input, judged) {
                     found = found.evidence(place);
@@ -107,36 +106,37 @@ pub(super) fn findings(
             }
             found
         };
-        // An operator without kernel, with the releases that have one.
-        let missing = |id, level: Level| {
-            let elsewhere = releases::releases(judged, against.tables).join("; ");
-            let message = if elsewhere.is_empty() { "none" } else { "later" };
-            about(id, message, level).arg("releases", elsewhere)
-        };
+        // Releases that have a kernel.
+        let elsewhere = || releases::releases(judged, against.tables).join("; ");
         match judged.class {
             SupportClass::Native
             | SupportClass::Composed
             | SupportClass::PartlyKnown
             | SupportClass::Setup => {}
             SupportClass::Unknown => unknown.push(name.as_str()),
-            SupportClass::Host => found.push(about("OPS-HOST", "always", RawFinding::info)),
-            SupportClass::Observed => found.push(about("OPS-OBSERVED", "fixed", RawFinding::info)),
+            SupportClass::Host => found.push(seen(ops_host::Always { count, op }.info())),
+            SupportClass::Observed => {
+                found.push(seen(ops_observed::Fixed { count, op, version }.info()));
+            }
             SupportClass::AiCpu | SupportClass::Restricted | SupportClass::NeedsCann => {
-                found.push(limited(judged, place, &about));
+                found.push(seen(limited(judged, place, op, count)));
             }
             SupportClass::Depends => {
                 let through = judged.through.join(", ");
-                found.push(about("OPS-DEPENDS", "some", RawFinding::info).arg("through", through));
+                found.push(seen(ops_depends::Some { count, op, through }.info()));
             }
-            SupportClass::Fallback => found.push(missing("OPS-FALLBACK", RawFinding::warning)),
+            SupportClass::Fallback => found.push(seen(match elsewhere() {
+                none if none.is_empty() => ops_fallback::None { count, op, version }.warning(),
+                releases => ops_fallback::Later { count, op, releases, version }.warning(),
+            })),
             SupportClass::Unsupported if input.model.format == Format::Onnx => {
                 let opset = input.model.opsets.get("onnx").copied().unwrap_or_default();
-                found.push(
-                    about("OPS-UNSUPPORTED", "onnx", RawFinding::error)
-                        .arg("opset", opset.to_string()),
-                );
+                found.push(seen(ops_unsupported::Onnx { count, op, opset }.error()));
             }
-            SupportClass::Unsupported => found.push(missing("OPS-UNSUPPORTED", RawFinding::error)),
+            SupportClass::Unsupported => found.push(seen(match elsewhere() {
+                none if none.is_empty() => ops_unsupported::None { count, op, version }.error(),
+                releases => ops_unsupported::Later { count, op, releases, version }.error(),
+            })),
         }
     }
     if !unknown.is_empty() {
@@ -185,44 +185,34 @@ fn human_bytes(bytes: u64) -> String {
     format!("{size:.2} {}", UNITS[unit])
 }
 
-/// A finding of some severity.
-type Level = fn(&'static str, &'static str) -> RawFinding;
-
 /// A kernel that is release and may not run as it should.
 fn limited(
     judged: &ClassifiedOperator,
     place: &AuditTarget<'_>,
-    about: &dyn Fn(&'static str, &'static str, Level) -> RawFinding,
+    op: &str,
+    count: u64,
 ) -> RawFinding {
     match &judged.limit {
         Some(Limit::Dtype { function, argument, dtype, allowed, release }) => {
-            about("OPS-LIMIT", "dtype", RawFinding::warning)
-                .arg("function", *function)
-                .arg("argument", *argument)
-                .arg("dtype", dtype.clone())
-                .arg("allowed", allowed.join(", "))
-                .arg("release", *release)
+            let allowed = allowed.join(", ");
+            ops_limit::Dtype { allowed, argument, count, dtype, function, op, release }.warning()
         }
         Some(Limit::Chip { function, allowed, release }) => {
-            about("OPS-LIMIT", "chip", RawFinding::info)
-                .arg("function", *function)
-                .arg("chip", place.chip.map_or("", ChipFamily::label))
-                .arg("allowed", allowed.join(", "))
-                .arg("release", *release)
+            let (allowed, chip) = (allowed.join(", "), place.chip.map_or("", ChipFamily::label));
+            ops_limit::Chip { allowed, chip, count, function, op, release }.info()
         }
         Some(Limit::Missing { functions, graph }) => {
-            let message = if *graph { "graph" } else { "none" };
-            let level = if *graph { RawFinding::warning } else { RawFinding::error };
-            about("OPS-CANN", message, level)
-                .arg("functions", functions.join(", "))
-                .arg("cann", place.cann.map_or("", Cann::name).to_owned())
+            let (functions, cann) = (functions.join(", "), place.cann.map_or("", Cann::name));
+            if *graph {
+                ops_cann::Graph { cann, count, functions, op }.warning()
+            } else {
+                ops_cann::None { cann, count, functions, op }.error()
+            }
         }
-        Some(Limit::AiCpu { dtype: Some(dtype) }) => {
-            about("OPS-AICPU", "dtype", RawFinding::info).arg("dtype", dtype.clone())
-        }
-        Some(Limit::AiCpu { dtype: None }) => about("OPS-AICPU", "only", RawFinding::info),
+        Some(Limit::AiCpu { dtype: Some(dtype) }) => ops_aicpu::Dtype { count, dtype, op }.info(),
+        Some(Limit::AiCpu { dtype: None }) => ops_aicpu::Only { count, op }.info(),
         // Reported by the log itself.
-        None => about("OPS-AICPU", "said", RawFinding::info),
+        None => ops_aicpu::Said { count, op }.info(),
     }
 }
 

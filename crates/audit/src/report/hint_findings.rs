@@ -1,6 +1,9 @@
 //! Findings about data types, quantization methods and compilers that sources name.
 
-use data::RawFinding;
+use data::{
+    RawFinding,
+    findings::{ops_compile, ops_dtype, ops_quant},
+};
 use std::collections::BTreeMap;
 
 use base::chip::ChipFamily;
@@ -52,63 +55,53 @@ pub(super) fn findings(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<R
     }
     let found = places.into_iter().filter_map(|((kind, word), evidence)| {
         let count = evidence.len();
-        let found = of(kind, &word, chip)?.arg("count", count.to_string());
+        let found = of(kind, &word, chip, count)?;
         Some(evidence.into_iter().take(MOST_PLACES).fold(found, RawFinding::evidence))
     });
     found.collect()
 }
 
-fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>) -> Option<RawFinding> {
+fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>, count: usize) -> Option<RawFinding> {
     let counts = AI_CORE.iter().find(|(known, ..)| Some(*known) == chip);
-    let partly = |message, takes: fn(&(ChipFamily, u32, u32, u32)) -> u32| {
-        let counts = counts?;
-        Some(
-            RawFinding::info("OPS-DTYPE", message)
-                .arg("chip", counts.0.label())
-                .arg("takes", takes(counts).to_string())
-                .arg("all", counts.1.to_string()),
-        )
-    };
     match (kind, chip) {
         (
             HintKind::Bfloat16,
             Some(chip @ (ChipFamily::A910 | ChipFamily::A310P | ChipFamily::A310)),
-        ) => Some(RawFinding::warning("OPS-DTYPE", "bf16_source").arg("chip", chip.label())),
-        (HintKind::Double, _) => partly("double", |row| row.2),
-        (HintKind::Complex, _) => partly("complex", |row| row.3),
+        ) => Some(ops_dtype::Bf16Source { chip: chip.label(), count }.warning()),
+        (HintKind::Double, _) => {
+            let (chip, all, takes, _) = counts?;
+            Some(ops_dtype::Double { all, chip: chip.label(), count, takes }.info())
+        }
+        (HintKind::Complex, _) => {
+            let (chip, all, _, takes) = counts?;
+            Some(ops_dtype::Complex { all, chip: chip.label(), count, takes }.info())
+        }
         (HintKind::Bfloat16, _) | (HintKind::Float8, Some(ChipFamily::A950) | None) => None,
         (HintKind::Float8, Some(chip)) => {
-            Some(RawFinding::warning("OPS-DTYPE", "float8").arg("chip", chip.label()))
+            Some(ops_dtype::Float8 { chip: chip.label(), count }.warning())
         }
-        (HintKind::Quantization, _) => quantization(word),
+        (HintKind::Quantization, _) => quantization(word, count),
         (HintKind::Backend, _) => match backend(word) {
             CompileBackend::TorchNpu => None,
-            CompileBackend::Inductor => Some(RawFinding::info("OPS-COMPILE", "inductor")),
-            CompileBackend::Eager => {
-                Some(RawFinding::info("OPS-COMPILE", "eager").arg("backend", word))
-            }
-            CompileBackend::Other => {
-                Some(RawFinding::warning("OPS-COMPILE", "other").arg("backend", word))
-            }
-            CompileBackend::Unknown => {
-                Some(RawFinding::info("OPS-COMPILE", "unknown").arg("backend", word))
-            }
+            CompileBackend::Inductor => Some(ops_compile::Inductor { count }.info()),
+            CompileBackend::Eager => Some(ops_compile::Eager { backend: word, count }.info()),
+            CompileBackend::Other => Some(ops_compile::Other { backend: word, count }.warning()),
+            CompileBackend::Unknown => Some(ops_compile::Unknown { backend: word, count }.info()),
         },
     }
 }
 
 /// Returns the finding about a quantization method; nothing for a method without a row.
-fn quantization(word: &str) -> Option<RawFinding> {
-    let QuantizationMethod { name, known, needs } = method(word)?;
-    let found = match known {
-        "nf4" => RawFinding::warning("OPS-QUANT", "bitsandbytes"),
-        "gptq" => RawFinding::warning("OPS-QUANT", "gptq"),
-        "awq" => RawFinding::warning("OPS-QUANT", "awq"),
-        "device" => RawFinding::warning("OPS-QUANT", "device").arg("needs", needs),
-        "expanded" => RawFinding::warning("OPS-QUANT", "expanded").arg("needs", needs),
-        "vllm" => RawFinding::info("OPS-QUANT", "vllm"),
-        "open" => RawFinding::info("OPS-QUANT", "open"),
+fn quantization(word: &str, count: usize) -> Option<RawFinding> {
+    let QuantizationMethod { name: method, known, needs } = method(word)?;
+    Some(match known {
+        "nf4" => ops_quant::Bitsandbytes { count }.warning(),
+        "gptq" => ops_quant::Gptq { count }.warning(),
+        "awq" => ops_quant::Awq { count }.warning(),
+        "device" => ops_quant::Device { count, method, needs }.warning(),
+        "expanded" => ops_quant::Expanded { count, method, needs }.warning(),
+        "vllm" => ops_quant::Vllm { count, method }.info(),
+        "open" => ops_quant::Open { count, method }.info(),
         _ => return None,
-    };
-    Some(if matches!(known, "nf4" | "gptq" | "awq") { found } else { found.arg("method", name) })
+    })
 }

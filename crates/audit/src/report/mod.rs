@@ -8,13 +8,12 @@ mod proof;
 mod releases;
 mod suggestions;
 
-use data::{Fault, faults};
+use data::{Fault, faults, ui};
 use serde_json::json;
 
 use base::chip::ChipFamily;
 use base::report::{Report, Table};
 use base::text::Text;
-use data::{sentence, ui, words};
 
 use self::input::{AuditTarget, AuditedInput, attention};
 use crate::cann::Cann;
@@ -23,7 +22,7 @@ use crate::classify::{ClassifiedOperator, classify};
 use crate::documented_limits::limited_apis;
 use crate::environment::{CannFunctions, TargetEnvironment};
 use crate::inputs::{Directory, Inputs, Unread};
-use crate::model::Note;
+use crate::model::{Format, Note};
 use crate::ops::dispatch::{Registrations, Shipped};
 use crate::ops::documents::Documents;
 use crate::ops::{Match, Tables};
@@ -132,8 +131,8 @@ fn tell(
     let column = &tables.columns[release.target.column];
     report.overview.push((ui::OPS_LABEL_TARGET.text(), release.description.clone()));
     if release.installation.is_none() && release.target.how == Match::Nearest {
-        let args = [("release", column.release.to_owned()), ("torch", column.torch.to_owned())];
-        report.overview.push((Text::same(""), sentence("ops_target_nearest", &args)));
+        let nearest = ui::OpsTargetNearest { release: column.release, torch: column.torch };
+        report.overview.push((Text::same(""), nearest.text()));
     }
     if let Some(chip) = place.chip {
         report.overview.push((ui::VERIFY_CHIP.text(), Text::same(chip.label())));
@@ -145,7 +144,7 @@ fn tell(
         report.overview.push((ui::OPS_LABEL_INPUT.text(), describe(input)));
         for (what, text) in &input.model.says {
             let said = Text::same(text.clone());
-            report.overview.push((words(&format!("ops_says_{what}")), said));
+            report.overview.push((statement_label(what), said));
         }
         for note in &input.model.notes {
             let said = describe_note(*note, &input.path);
@@ -170,9 +169,41 @@ fn tell(
 
 /// Returns a note about an input in words.
 fn describe_note(note: Note, path: &str) -> Text {
-    let key = serde_json::to_value(note).ok().and_then(|key| key.as_str().map(str::to_owned));
-    let key = format!("ops_note_{}", key.unwrap_or_default());
-    sentence(&key, &[("path", path.to_owned())])
+    match note {
+        Note::NoOperators => ui::OpsNoteNoOperators { path }.text(),
+        Note::NoOverloads => ui::OpsNoteNoOverloads { path }.text(),
+        Note::NotFollowed => ui::OpsNoteNotFollowed { path }.text(),
+        Note::TooDeep => ui::OpsNoteTooDeep { path }.text(),
+        Note::TooMany => ui::OpsNoteTooMany { path }.text(),
+        Note::Hints => ui::OpsNoteHints { path }.text(),
+        Note::OncePerProcess => ui::OpsNoteOncePerProcess { path }.text(),
+        Note::NotParsed => ui::OpsNoteNotParsed { path }.text(),
+    }
+}
+
+/// Returns the name of a statement of an input about itself.
+fn statement_label(what: &str) -> Text {
+    match what {
+        "architecture" => ui::OPS_SAYS_ARCHITECTURE.text(),
+        "model_type" => ui::OPS_SAYS_MODEL_TYPE.text(),
+        "quantization" => ui::OPS_SAYS_QUANTIZATION.text(),
+        other => Text::same(other),
+    }
+}
+
+const fn format_label(format: Format) -> ui::Label {
+    match format {
+        Format::Torchscript => ui::OPS_FORMAT_TORCHSCRIPT,
+        Format::Export => ui::OPS_FORMAT_EXPORT,
+        Format::Onnx => ui::OPS_FORMAT_ONNX,
+        Format::Trace => ui::OPS_FORMAT_TRACE,
+        Format::List => ui::OPS_FORMAT_LIST,
+        Format::Safetensors => ui::OPS_FORMAT_SAFETENSORS,
+        Format::StateDict => ui::OPS_FORMAT_STATE_DICT,
+        Format::Log => ui::OPS_FORMAT_LOG,
+        Format::Config => ui::OPS_FORMAT_CONFIG,
+        Format::Python => ui::OPS_FORMAT_PYTHON,
+    }
 }
 
 /// Adds the data of the JSON report: all operators with all places. Building it takes longer than the
@@ -226,35 +257,18 @@ fn nothing(inputs: &Inputs) -> Fault {
 
 /// Returns the note about skipped files of a directory.
 fn of_directory(dir: &Directory) -> Text {
-    let args = [
-        ("path", dir.path.clone()),
-        ("audited", dir.audited.to_string()),
-        ("other", dir.other.to_string()),
-        ("pickles", dir.pickles.to_string()),
-    ];
-    sentence("ops_note_directory", &args)
+    let Directory { path, audited, other, pickles, .. } = dir;
+    ui::OpsNoteDirectory { audited, other, path, pickles }.text()
 }
 
 fn describe(input: &AuditedInput) -> Text {
-    let format = serde_json::to_value(input.model.format).ok();
-    let format =
-        format.and_then(|name| name.as_str().map(|name| words(&format!("ops_format_{name}"))));
-    let format = format.unwrap_or_else(|| Text::same(""));
+    let (format, path) = (format_label(input.model.format).text(), &input.path);
+    let operators = input.judged.len();
     let uses: u64 = input.judged.iter().map(|judged| judged.used.count).sum();
-    let key = if input.model.torch.is_some() { "ops_input_torch" } else { "ops_input" };
-    let fill = |format: &str| {
-        sentence(
-            key,
-            &[
-                ("path", input.path.clone()),
-                ("format", format.to_owned()),
-                ("torch", input.model.torch.clone().unwrap_or_default()),
-                ("operators", input.judged.len().to_string()),
-                ("uses", uses.to_string()),
-            ],
-        )
-    };
-    Text { en: fill(&format.en).en, zh: fill(&format.zh).zh }
+    match &input.model.torch {
+        Some(torch) => ui::OpsInputTorch { format, operators, path, torch, uses }.text(),
+        None => ui::OpsInput { format, operators, path, uses }.text(),
+    }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "whole percent are shown")]
@@ -270,12 +284,11 @@ fn share(read: &[AuditedInput]) -> Option<Text> {
     let time = |judged: &ClassifiedOperator| judged.used.micros.unwrap_or_default();
     let whole: f64 = all().map(time).sum();
     let share = percent(all().filter(good).map(count).sum::<u64>() as f64, uses as f64);
-    let mut args = vec![("share", share), ("uses", uses.to_string())];
     if whole > 0.0 {
-        args.push(("time", percent(all().filter(good).map(time).sum(), whole)));
-        return Some(sentence("ops_share_time", &args));
+        let time = percent(all().filter(good).map(time).sum(), whole);
+        return Some(ui::OpsShareTime { share, time, uses }.text());
     }
-    Some(sentence("ops_share", &args))
+    Some(ui::OpsShare { share, uses }.text())
 }
 
 /// Formats a share in whole percent; 0 and 100 mean exactly none and all.
@@ -299,7 +312,7 @@ fn operators(read: &[AuditedInput], all: bool) -> Option<Table> {
         .map(|judged| {
             vec![
                 Text::same(judged.op.to_string()),
-                words(judged.class.word()),
+                judged.class.label().text(),
                 Text::same(judged.used.count.to_string()),
                 Text::same(judged.through.join(", ")),
                 Text::same(first_place(judged)),
@@ -307,15 +320,15 @@ fn operators(read: &[AuditedInput], all: bool) -> Option<Table> {
         })
         .collect();
     let head = [
-        "ops_head_operator",
-        "ops_head_class",
-        "ops_head_uses",
-        "ops_head_through",
-        "ops_head_place",
+        ui::OPS_HEAD_OPERATOR,
+        ui::OPS_HEAD_CLASS,
+        ui::OPS_HEAD_USES,
+        ui::OPS_HEAD_THROUGH,
+        ui::OPS_HEAD_PLACE,
     ];
     (!rows.is_empty()).then(|| Table {
-        title: words(if all { "ops_table_all" } else { "ops_table" }),
-        head: head.map(words).to_vec(),
+        title: if all { ui::OPS_TABLE_ALL } else { ui::OPS_TABLE }.text(),
+        head: head.map(ui::Label::text).to_vec(),
         rows,
     })
 }

@@ -6,7 +6,7 @@ use base::report::{Coverage, Proof, Report};
 use base::text::Text;
 use data::{
     goals::{self, LinkDefinition},
-    sentence, ui,
+    ui,
 };
 
 use super::input::AuditedInput;
@@ -80,8 +80,6 @@ fn unknown(read: &[AuditedInput]) -> Option<Text> {
     let uses: u64 = all().map(|judged| judged.used.count).sum();
     let unknown = all().filter(|judged| judged.class == SupportClass::Unknown);
     let unknown: u64 = unknown.map(|judged| judged.used.count).sum();
-    (uses > 0 && unknown as f64 > UNKNOWN_SHARE * uses as f64).then(|| {
-        let args = [("unknown", unknown.to_string()), ("uses", uses.to_string())];
-        sentence("ops_unknown_share", &args)
-    })
+    (uses > 0 && unknown as f64 > UNKNOWN_SHARE * uses as f64)
+        .then(|| ui::OpsUnknownShare { unknown, uses }.text())
 }

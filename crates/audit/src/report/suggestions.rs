@@ -8,7 +8,7 @@ use serde_json::json;
 
 use base::report::{Evidence, Report, Table};
 use base::text::Text;
-use data::{Catalog, RawFinding, ui};
+use data::{Catalog, RawFinding, findings::ops_fuse, ui};
 
 use super::input::AuditedInput;
 use crate::environment::TargetEnvironment;
@@ -36,9 +36,7 @@ pub(super) fn suggest(
     let mut edits: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
     for (rule, places) in by_rule {
         let Some((operator, first)) = operator(rule, against) else { continue };
-        let mut found = RawFinding::info("OPS-FUSE", rule)
-            .arg("op", operator)
-            .arg("count", places.len().to_string());
+        let Some(mut found) = fusion(rule, operator, places.len()) else { continue };
         for (suggestion, path) in places.iter().take(MOST_PLACES) {
             found = found.evidence(Evidence::file(*path).line(suggestion.line));
         }
@@ -135,6 +133,54 @@ fn changed_source(
     after.push_str(&before[done..]);
     let name = path.trim_start_matches("./").to_owned();
     Some(ChangedSource { name, before, after })
+}
+
+/// Returns the message of a pattern.
+fn fusion(rule: &str, op: &str, count: usize) -> Option<RawFinding> {
+    macro_rules! messages {
+        ($($rule:literal => $name:ident,)+) => {
+            match rule {
+                $($rule => Some(ops_fuse::$name { count, op }.info()),)+
+                _ => None,
+            }
+        };
+    }
+    messages! {
+        "add_rms_norm" => AddRmsNorm,
+        "all_gather_mm" => AllGatherMm,
+        "attention" => Attention,
+        "bi_lstm" => BiLstm,
+        "clip_grad_norm" => ClipGradNorm,
+        "color_jitter" => ColorJitter,
+        "confusion_transpose" => ConfusionTranspose,
+        "cross_entropy" => CrossEntropy,
+        "deform_conv" => DeformConv,
+        "drop_path" => DropPath,
+        "fast_gelu" => FastGelu,
+        "ffn" => Ffn,
+        "format_cast" => FormatCast,
+        "fused_adadelta" => FusedAdadelta,
+        "fused_adam" => FusedAdam,
+        "fused_adamw" => FusedAdamw,
+        "fused_lamb" => FusedLamb,
+        "fused_rmsprop" => FusedRmsprop,
+        "fused_sgd" => FusedSgd,
+        "geglu" => Geglu,
+        "group_norm_silu" => GroupNormSilu,
+        "grouped_matmul" => GroupedMatmul,
+        "interpolate_linear" => InterpolateLinear,
+        "mm_all_reduce" => MmAllReduce,
+        "mm_reduce_scatter" => MmReduceScatter,
+        "moe_gating" => MoeGating,
+        "nms" => Nms,
+        "rms_norm" => RmsNorm,
+        "roi_align" => RoiAlign,
+        "rotary" => Rotary,
+        "rotary_both" => RotaryBoth,
+        "scaled_masked_softmax" => ScaledMaskedSoftmax,
+        "swiglu" => Swiglu,
+        "top_k_top_p" => TopKTopP,
+    }
 }
 
 /// The operator that computes a pattern, where the release has it and its document the chip; and
