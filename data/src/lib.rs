@@ -37,7 +37,7 @@ pub use env_vars::{AllocKeys, EnvVars};
 pub use fault::{Fault, OrFault, describe};
 pub use known_wheels::{KnownWheel, KnownWheels, is_of_package, record_digest};
 pub use matrix::Matrix;
-pub use message::{FindingId, Label, Outcome, RawFinding, sentence, word, words};
+pub use message::{FindingId, Label, Outcome, RawFinding};
 pub use messages::{findings, reasons::Reason};
 pub use package_index::{OfficialPair, PackageIndex, Published, Verdict};
 pub use packed::{

@@ -10,7 +10,7 @@ use base::report::{DataOrigin, ExitStatus, Report, Table};
 use base::text::{Lang, Text};
 use data::{
     sources::{Sources, TableSize, table_size},
-    ui, words,
+    ui,
 };
 use render::{Block, Format, page_markdown, page_text};
 
@@ -24,8 +24,8 @@ pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
     report.overview = overview(output);
     let mut table = Table {
         title: ui::DATA_TABLES.text(),
-        head: ["file", "owner", "size", "date", "source"]
-            .map(|column| words(&format!("data_{column}")))
+        head: [ui::DATA_FILE, ui::DATA_OWNER, ui::DATA_SIZE, ui::DATA_DATE, ui::DATA_SOURCE]
+            .map(ui::Label::text)
             .to_vec(),
         rows: Vec::new(),
     };

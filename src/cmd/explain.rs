@@ -1,6 +1,6 @@
 //! `explain`: what a finding id, an error code or a rule of `convert` means.
 
-use data::{OrFault as _, faults};
+use data::{Catalog, OrFault as _, faults, ui};
 use serde::Serialize;
 
 use super::finish;
@@ -13,7 +13,6 @@ use crate::explain::{Item, Topic, find, list_page};
 use base::report::{DataInUse, ExitStatus, Finding, Report};
 use base::text::{Lang, Text, escape_line};
 use checks::verdict::run_all_checks;
-use data::{Catalog, sentence};
 use render::{Format, page_markdown, page_text, write_json};
 
 const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-2.schema.json");
@@ -73,8 +72,8 @@ fn find_run(args: &ExplainArgs, output: &Output) -> anyhow::Result<Vec<Finding>>
         let is_finding = matches!(find(name).as_deref(), Ok([Topic::Finding(..)]));
         let seen = findings.iter().any(|finding| finding.id.eq_ignore_ascii_case(name.trim()));
         if is_finding && !seen && !output.quiet() {
-            let args = [("id", name.trim().to_ascii_uppercase())];
-            print_to_stderr(sentence("explain_not_found", &args).get(output.lang()));
+            let id = name.trim().to_ascii_uppercase();
+            print_to_stderr(ui::ExplainNotFound { id }.text().get(output.lang()));
         }
     }
     Ok(findings)

@@ -11,7 +11,7 @@ use base::text::{Text, escape_line};
 use data::{
     faults,
     matrix::{Matrix, Parsed, RequestedVersions, Resolved, resolve_cann, resolve_version},
-    sentence, ui,
+    ui,
 };
 
 /// Values of options that are only the beginning of their meaning.
@@ -37,8 +37,7 @@ impl Shortened {
             return;
         }
         for (option, asked, meaning) in &self.0 {
-            let args = [("asked", asked.clone()), ("meaning", meaning.clone())];
-            let said = sentence("resolved_value", &args);
+            let said = ui::ResolvedValue { asked, meaning }.text();
             let label = ui::RESOLVED_LABEL.text();
             let said =
                 Text::new(format!("{option}: {}", said.en), format!("{option}：{}", said.zh));

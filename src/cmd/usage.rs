@@ -18,20 +18,20 @@ use crate::explain;
 use audit::ops::Tables;
 use base::report::{DataOrigin, ExitStatus};
 use base::text::{Lang, shell_quote};
-use data::{KnownWheels, Matrix, ui, word};
+use data::{KnownWheels, Matrix, ui};
 
 /// Example commands of the guide, in the order in which users need them, with the keys of their
 /// questions in `data/ui.toml`.
-const QUESTIONS: [(&str, &str); 9] = [
-    ("check", "guide_check"),
-    ("verify", "guide_verify"),
-    ("translate-error train.log", "guide_translate_error"),
-    ("audit-ops model.pt2", "guide_audit_ops"),
-    ("convert DIR --diff", "guide_convert"),
-    ("compat", "guide_compat"),
-    ("explain CANN-HOME 507035", "guide_explain"),
-    ("report check.json -o page.html", "guide_report"),
-    ("bundle", "guide_bundle"),
+const QUESTIONS: [(&str, ui::Label); 9] = [
+    ("check", ui::GUIDE_CHECK),
+    ("verify", ui::GUIDE_VERIFY),
+    ("translate-error train.log", ui::GUIDE_TRANSLATE_ERROR),
+    ("audit-ops model.pt2", ui::GUIDE_AUDIT_OPS),
+    ("convert DIR --diff", ui::GUIDE_CONVERT),
+    ("compat", ui::GUIDE_COMPAT),
+    ("explain CANN-HOME 507035", ui::GUIDE_EXPLAIN),
+    ("report check.json -o page.html", ui::GUIDE_REPORT),
+    ("bundle", ui::GUIDE_BUNDLE),
 ];
 
 /// Parses the command line. An empty environment variable counts as unset, so that jobs can pass
@@ -77,9 +77,9 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
 pub(super) fn print_guide(lang: Lang) -> ExitStatus {
     let widest = QUESTIONS.iter().map(|(command, _)| command.width()).max().unwrap_or(0);
     let mut lines = vec![ui::GUIDE_HEAD.get(lang), String::new()];
-    for (command, key) in QUESTIONS {
+    for (command, question) in QUESTIONS {
         let pad = " ".repeat(widest - command.width());
-        lines.push(format!("  ascend-doctor {command}{pad}  {}", word(key, lang)));
+        lines.push(format!("  ascend-doctor {command}{pad}  {}", question.get(lang)));
     }
     lines.extend([String::new(), ui::GUIDE_TAIL.get(lang)]);
     for line in lines {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Day;
 use base::report::{CheckState, Coverage, Finding, Report};
 use base::text::{Text, escape_line, nearest};
-use data::{Catalog, goals, sentence, ui};
+use data::{Catalog, goals, ui};
 
 /// A `[[skip]]` of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl Skips {
     /// Why nothing is said about this id, if so.
     pub fn reason(&self, id: &str) -> Option<Text> {
         let skip = self.active.iter().find(|skip| skip.names(id))?;
-        Some(self.say("skipped_by_settings", skip))
+        Some(self.waived(skip))
     }
 
     /// Takes the findings out of a report, and says so. What they explained stands for itself
@@ -151,7 +151,7 @@ impl Skips {
         for skip in &self.active {
             let n = taken.iter().filter(|finding| skip.names(&finding.id)).count();
             if n > 0 {
-                let said = self.say("skipped_by_settings", skip);
+                let said = self.waived(skip);
                 let count = ui::SkippedFindings { id: &skip.id, n }.text();
                 report.notes.push(Text::new(
                     format!("{}: {}", count.en, said.en),
@@ -163,7 +163,8 @@ impl Skips {
             let matters = report.findings.iter().any(|finding| skip.names(&finding.id))
                 || report.results.iter().any(|result| skip.names(result.id));
             if matters {
-                report.notes.push(self.say("skip_ended", skip));
+                let (file, Skip { id, reason, until, .. }) = (self.place(skip), skip);
+                report.notes.push(ui::SkipEnded { file, id, reason, until }.text());
             }
         }
     }
@@ -179,7 +180,7 @@ impl Skips {
                 if let Coverage::Contradicted { findings, .. } = &link.coverage {
                     report.findings.retain(|finding| !findings.contains(&finding.id));
                 }
-                link.coverage = Coverage::Waived { reason: self.say("skipped_by_settings", skip) };
+                link.coverage = Coverage::Waived { reason: self.waived(skip) };
                 continue;
             }
             if let Coverage::Contradicted { findings, reason: None } = &mut link.coverage {
@@ -192,16 +193,14 @@ impl Skips {
         }
     }
 
-    fn say(&self, key: &str, skip: &Skip) -> Text {
-        sentence(
-            key,
-            &[
-                ("file", format!("{}:{}", self.file, skip.line)),
-                ("id", skip.id.clone()),
-                ("reason", skip.reason.clone()),
-                ("until", skip.until.to_string()),
-            ],
-        )
+    /// The line of the settings that has the skip.
+    fn place(&self, skip: &Skip) -> String {
+        format!("{}:{}", self.file, skip.line)
+    }
+
+    fn waived(&self, skip: &Skip) -> Text {
+        let (file, Skip { reason, until, .. }) = (self.place(skip), skip);
+        ui::SkippedBySettings { file, reason, until }.text()
     }
 }
 

@@ -92,49 +92,6 @@ impl RawFinding {
         Self { id: id.as_str(), message, severity, args, args_zh, evidence, because, later }
     }
 
-    // TRANSITION: uses that are not converted yet.
-    #[expect(missing_docs, reason = "transition")]
-    pub fn new(id: &'static str, message: &'static str, severity: Severity) -> Self {
-        Self::of(FindingId(id), message, severity, [])
-    }
-
-    #[expect(missing_docs, reason = "transition")]
-    pub fn error(id: &'static str, message: &'static str) -> Self {
-        Self::new(id, message, Severity::Error)
-    }
-
-    #[expect(missing_docs, reason = "transition")]
-    pub fn warning(id: &'static str, message: &'static str) -> Self {
-        Self::new(id, message, Severity::Warning)
-    }
-
-    #[expect(missing_docs, reason = "transition")]
-    pub fn info(id: &'static str, message: &'static str) -> Self {
-        Self::new(id, message, Severity::Info)
-    }
-
-    #[must_use]
-    #[expect(missing_docs, reason = "transition")]
-    pub fn arg(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.args.insert(name, value.into());
-        self
-    }
-
-    #[must_use]
-    #[expect(missing_docs, reason = "transition")]
-    pub fn arg_words(mut self, name: &'static str, words: base::text::Text) -> Self {
-        self.args.insert(name, words.en);
-        self.args_zh.insert(name, words.zh);
-        self
-    }
-
-    #[must_use]
-    #[expect(missing_docs, reason = "transition")]
-    pub fn arg_or(mut self, name: &'static str, value: &str) -> Self {
-        self.args.entry(name).or_insert_with(|| value.to_owned());
-        self
-    }
-
     /// Gives the values that were [`base::text::Later`].
     #[must_use]
     pub fn complete(mut self, value: &str) -> Self {

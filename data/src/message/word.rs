@@ -71,20 +71,3 @@ macro_rules! sentences {
 }
 
 pub(crate) use {labels, sentences};
-
-// TRANSITION: uses that are not converted yet.
-#[expect(missing_docs, reason = "transition")]
-pub fn words(key: &str) -> Text {
-    ui::words(key)
-}
-
-#[expect(missing_docs, reason = "transition")]
-pub fn word(key: &str, lang: Lang) -> String {
-    ui::word(key, lang)
-}
-
-#[expect(missing_docs, reason = "transition")]
-pub fn sentence(key: &str, args: &[(&'static str, String)]) -> Text {
-    let values = args.iter().map(|(name, value)| (*name, Spelling::Same(value.clone())));
-    ui::sentence(key, &mut values.into_iter())
-}

@@ -8,7 +8,7 @@ use crate::cmd::output::Output;
 use crate::explain::{Detail, Item, Topic, code_page, of_cause, of_code};
 use base::report::{DataInUse, ExitStatus, Finding, Report};
 use base::text::{Lang, nearest};
-use data::{ui, word};
+use data::ui;
 use errcodes::{self, Answer, Hit};
 use render::{Block, Format, page_markdown, page_text, write_json};
 
@@ -125,7 +125,7 @@ fn families() -> Content<'static> {
     };
     Content {
         pages: Box::new(move |lang, _| {
-            let head = ["family", "codes", "name"].map(|key| word(key, lang)).to_vec();
+            let head = [ui::FAMILY, ui::CODES, ui::NAME].map(|label| label.get(lang)).to_vec();
             vec![vec![
                 Block::Title(ui::CODE_FAMILIES.get(lang), String::new()),
                 Block::Table(head, rows(lang)),
@@ -146,7 +146,7 @@ fn causes() -> Content<'static> {
         pages: Box::new(|lang, _| {
             let rows = errcodes::causes()
                 .map(|cause| vec![cause.id.clone(), cause.title.get(lang).to_owned()]);
-            let head = ["code", "name"].map(|key| word(key, lang)).to_vec();
+            let head = [ui::CODE, ui::NAME].map(|label| label.get(lang)).to_vec();
             vec![vec![
                 Block::Title(ui::CAUSES.get(lang), String::new()),
                 Block::Table(head, rows.collect()),
@@ -184,7 +184,7 @@ pub(super) fn search(words: &str, output: &Output) -> anyhow::Result<ExitStatus>
             }
             let shown = if verbose { hits.len() } else { SHOWN.min(hits.len()) };
             let rows = hits[..shown].iter().map(|hit| row(hit, lang)).collect();
-            let head = ["family", "code", "message"].map(|key| word(key, lang)).to_vec();
+            let head = [ui::FAMILY, ui::CODE, ui::MESSAGE].map(|label| label.get(lang)).to_vec();
             let mut page = vec![Block::Table(head, rows)];
             if shown < hits.len() {
                 let more = hits.len() - shown;

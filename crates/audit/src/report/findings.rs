@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
 use base::chip::ChipFamily;
-use base::report::{Evidence, Report};
+use base::report::{Evidence, Report, Severity};
 use data::{
     Catalog, RawFinding,
     findings::{
         ops_aicpu, ops_cann, ops_depends, ops_dtype, ops_fallback, ops_host, ops_install,
-        ops_limit, ops_observed, ops_unknown, ops_unsupported,
+        ops_limit, ops_observed, ops_read, ops_unknown, ops_unsupported,
     },
 };
 
@@ -34,16 +34,21 @@ const MOST_PLACES: usize = 8;
 /// directory. Either makes the result inconclusive.
 pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
     for Unread { path, why, named } in unread {
-        let level = if *named { RawFinding::error } else { RawFinding::warning };
-        let message = match why {
-            Unreadable::Io(error) if error.kind() == ErrorKind::PermissionDenied => "denied",
-            Unreadable::Io(_) => "failed",
-            Unreadable::Damaged { .. } | Unreadable::Empty | Unreadable::Zeros(_) => "damaged",
-            Unreadable::TooLarge { .. } | Unreadable::TooMany { .. } => "too_large",
-            _ => "unreadable",
+        let severity = if *named { Severity::Error } else { Severity::Warning };
+        let detail = why.fault().text();
+        let found = match why {
+            Unreadable::Io(error) if error.kind() == ErrorKind::PermissionDenied => {
+                ops_read::Denied { detail, path }.at(severity)
+            }
+            Unreadable::Io(_) => ops_read::Failed { detail, path }.at(severity),
+            Unreadable::Damaged { .. } | Unreadable::Empty | Unreadable::Zeros(_) => {
+                ops_read::Damaged { detail, path }.at(severity)
+            }
+            Unreadable::TooLarge { .. } | Unreadable::TooMany { .. } => {
+                ops_read::TooLarge { detail, path }.at(severity)
+            }
+            _ => ops_read::Unreadable { detail, path }.at(severity),
         };
-        let found =
-            level("OPS-READ", message).arg("path", path).arg_words("detail", why.fault().text());
         report.findings.push(Catalog::builtin().resolve(found.evidence(Evidence::file(path))));
     }
 }
