@@ -7,10 +7,9 @@ use serde::Deserialize;
 
 use crate::data_pack::{Pack, PackError, invalid};
 use crate::packed::built_in_table;
-use base::report::Severity;
 use base::text::{Lang, Spelling, Text, Words, fill};
 
-pub use crate::message::Label;
+pub use crate::message::{Label, severity};
 pub use crate::messages::labels::*;
 pub use crate::messages::sentences::*;
 
@@ -74,15 +73,6 @@ pub(crate) fn sentence(
     }
     let text = words(key);
     Text { en: fill(&text.en, &en), zh: fill(&text.zh, &zh) }
-}
-
-/// The word for a severity.
-pub fn severity(severity: Severity) -> Label {
-    match severity {
-        Severity::Error => ERROR,
-        Severity::Warning => WARNING,
-        Severity::Info => INFO,
-    }
 }
 
 #[cfg(test)]

@@ -205,7 +205,8 @@ fn files(data: &Path) -> Result<Vec<String>> {
     let is_code = |entry: &walkdir::DirEntry| {
         let name = entry.file_name();
         // The generator of the typed errors is shared with the maintainer commands.
-        entry.depth() == 1 && (name == "src" || name == "examples" || name == "faults.rs")
+        entry.depth() == 1
+            && (name == "src" || name == "examples" || name == "faults.rs" || name == "messages.rs")
     };
     for entry in walk.filter_entry(|entry| !is_code(entry)) {
         let entry = entry?;

@@ -11,7 +11,7 @@ mod word;
 pub use finding::{FindingId, RawFinding};
 pub use outcome::Outcome;
 pub(crate) use reason::reasons;
-pub use word::Label;
+pub use word::{Label, severity};
 pub(crate) use word::{labels, sentences, spell};
 
 /// The name of a placeholder. One is a keyword, `{where}`.

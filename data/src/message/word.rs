@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use base::report::Severity;
 use base::text::{Lang, Spelling, Text};
 
 use crate::ui;
@@ -28,6 +29,15 @@ impl Label {
     /// The words in one language.
     pub fn get(self, lang: Lang) -> String {
         ui::word(self.0, lang)
+    }
+}
+
+/// The word for a severity.
+pub fn severity(severity: Severity) -> Label {
+    match severity {
+        Severity::Error => ui::ERROR,
+        Severity::Warning => ui::WARNING,
+        Severity::Info => ui::INFO,
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::message::sentences;
 
 sentences! {
-    AllPassed = "all_passed" { passed: Count },
     Ambiguous = "ambiguous" { code: Argument, n: Count },
     ArgumentNotUtf8 = "argument_not_utf8" { argument: Argument },
     BundleHolds = "bundle_holds" { files: Count, logs: Count },
@@ -87,7 +86,6 @@ sentences! {
     FleetUnreadPart = "fleet_unread_part" { n: Count },
     GateSettings = "gate_settings" { settings: Argument },
     GoalDevices = "goal_devices" { n: Count },
-    Line = "line" { n: Count },
     LogDamaged = "log_damaged" { detail: Argument, path: Argument },
     LogDevice = "log_device" { devices: Argument },
     LogEmpty = "log_empty" { detail: Argument, path: Argument },

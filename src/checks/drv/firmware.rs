@@ -22,8 +22,10 @@ pub(super) fn firmware(ctx: &Context<'_>) -> Outcome {
             .evidence(Evidence::file(&path).says(ui::SEEN_MISSING.text()));
         return vec![found].into();
     };
-    if let Some(mut found) = present::damaged(firmware, &["Version", "package_version"]) {
-        found.id = "DRV-FIRMWARE";
+    let wanted = ["Version", "package_version"];
+    if let Some(found) = present::damaged(firmware, &wanted, |fields, path| {
+        drv_firmware::Incomplete { fields, path }.warning()
+    }) {
         return vec![found].into();
     }
     let Some(version) = &driver.version else {

@@ -59,7 +59,7 @@ fn files(facts: &Facts) -> Vec<RawFinding> {
             ),
         ),
         None => {}
-        Some(file) => found.extend(damaged(file, &version_fields(file))),
+        Some(file) => found.extend(damaged(file, &version_fields(file), incomplete)),
     }
     match &driver.install_info {
         None if npu::denied(facts, INSTALL_INFO).is_some() => {}
@@ -71,7 +71,7 @@ fn files(facts: &Facts) -> Vec<RawFinding> {
         None => {}
         Some(file) => {
             let wanted = ["UserName", "UserGroup", "Driver_Install_Path_Param"];
-            found.extend(damaged(file, &wanted));
+            found.extend(damaged(file, &wanted, incomplete));
             if home != driver.home() {
                 found.push(
                     drv_present::OtherPath { found: &home, path: driver.home() }
@@ -98,20 +98,25 @@ fn version_fields(file: &InfoFile) -> Vec<&'static str> {
     }
 }
 
+fn incomplete(fields: &str, path: &str) -> RawFinding {
+    drv_present::Incomplete { fields, path }.warning()
+}
+
 /// A file without fields that it has to have: cut short, or not what it should be.
-pub(super) fn damaged(file: &InfoFile, wanted: &[&str]) -> Option<RawFinding> {
+pub(super) fn damaged(
+    file: &InfoFile,
+    wanted: &[&str],
+    incomplete: fn(&str, &str) -> RawFinding,
+) -> Option<RawFinding> {
     let missing: Vec<&str> = wanted
         .iter()
         .copied()
         .filter(|key| file.get(key).is_none_or(|value| value.trim().is_empty()))
         .collect();
     (!missing.is_empty()).then(|| {
-        drv_present::Incomplete { fields: missing.join(", "), path: &file.path }.warning().evidence(
-            Evidence::file(&file.path).value(format!(
-                "{}: -; {}",
-                missing.join(", "),
-                file.fields.keys().take(12).cloned().collect::<Vec<_>>().join(", ")
-            )),
-        )
+        let missing = missing.join(", ");
+        let there = file.fields.keys().take(12).cloned().collect::<Vec<_>>().join(", ");
+        incomplete(&missing, &file.path)
+            .evidence(Evidence::file(&file.path).value(format!("{missing}: -; {there}")))
     })
 }
