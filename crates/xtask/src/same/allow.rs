@@ -5,6 +5,10 @@
 //! case = "check/*/text-en"        # a glob if it has `*` or `?`, otherwise a substring
 //! text = "^[-+].*NPU [0-9]+"      # optional: a regular expression on changed lines, sign included
 //! reason = "titles name the device by its logical ID"
+//!
+//! [[argument]]                    # the old program has another name for this argument
+//! new = "--sysroot"
+//! old = "--root"
 //! ```
 
 use std::path::Path;
@@ -22,6 +26,16 @@ use super::pattern::Pattern;
 struct Document {
     #[serde(default)]
     difference: Vec<Entry>,
+    #[serde(default)]
+    argument: Vec<Argument>,
+}
+
+/// An argument that the old program calls by another name.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Argument {
+    new: String,
+    old: String,
 }
 
 #[derive(Debug, Deserialize)]
@@ -45,6 +59,7 @@ struct Allowed {
 #[derive(Debug, Default)]
 pub(crate) struct AllowList {
     entries: Vec<Allowed>,
+    arguments: Vec<(String, String)>,
 }
 
 impl AllowList {
@@ -69,7 +84,13 @@ impl AllowList {
                 used: AtomicBool::new(false),
             });
         }
-        Ok(Self { entries })
+        let arguments = document.argument.into_iter().map(|Argument { new, old }| (new, old));
+        Ok(Self { entries, arguments: arguments.collect() })
+    }
+
+    /// Returns the arguments that the old program calls by another name: new name, old name.
+    pub(crate) fn arguments(&self) -> Vec<(String, String)> {
+        self.arguments.clone()
     }
 
     /// Returns the reasons that explain all changed lines of a case, or nothing if a line is left.

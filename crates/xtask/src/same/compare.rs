@@ -13,6 +13,7 @@ use walkdir::WalkDir;
 
 use super::normalize::{Normalizer, Paths};
 use super::observe::Observation;
+use super::substance::compare_findings;
 use crate::process::{Output, Stream};
 
 /// Time that one diff may take; a longer one is valid, but not minimal.
@@ -52,6 +53,32 @@ pub(crate) struct Rules<'a> {
     pub(crate) paths: &'a Paths,
     /// Whether reports have tables of durations.
     pub(crate) timed: bool,
+}
+
+/// What counts as a difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Every byte of outputs and files.
+    Everything,
+    /// Exit statuses, and IDs and severities of findings in JSON reports.
+    Substance,
+}
+
+/// Compares exit statuses, and the findings of reports.
+pub(crate) fn compare_substance(old: &Observation, new: &Observation) -> Vec<Change> {
+    let (before, after) = (&old.outputs, &new.outputs);
+    let mut changes = Vec::new();
+    let many = before.len().max(after.len()) > 1;
+    for (index, (one, other)) in before.iter().zip(after).enumerate() {
+        let prefix = if many { format!("step {} ", index + 1) } else { String::new() };
+        if one.status != other.status {
+            let part = format!("{prefix}exit status");
+            changes.push(Change::pair(part, one.status, other.status));
+        }
+        let part = format!("{prefix}stdout");
+        changes.extend(compare_findings(&part, &one.stdout.bytes, &other.stdout.bytes));
+    }
+    changes
 }
 
 /// Compares the outputs and the files of two observations.

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::allow::AllowList;
 use super::case::Case;
-use super::compare::{Change, Rules, Side, compare};
+use super::compare::{Change, Rules, Scope, Side, compare, compare_substance};
 use super::normalize::Normalizer;
 use super::observe::{WORK, observe};
 use super::program::Program;
@@ -47,6 +47,7 @@ pub(crate) struct Judge<'a> {
     pub(crate) normalizers: [Normalizer; 2],
     /// Directory of inputs that the cases share, shown by a placeholder.
     pub(crate) shared_inputs: &'a Path,
+    pub(crate) scope: Scope,
 }
 
 impl Judge<'_> {
@@ -60,17 +61,23 @@ impl Judge<'_> {
         let [before, after] = self.normalizers.each_ref().map(rules);
         let old = observe(self.old, case, place, "old")?;
         let new = observe(self.new, case, place, "new")?;
-        let side = |observation, rules| Side { observation, rules };
+        let compare = |one, other, rules| match self.scope {
+            Scope::Everything => compare(
+                Side { observation: one, rules: before },
+                Side { observation: other, rules },
+            ),
+            Scope::Substance => Ok(compare_substance(one, other)),
+        };
         let mut changes = Vec::new();
         let verdict = if old.timed_out() && new.timed_out() {
             Verdict::TimedOut
         } else {
-            changes = compare(side(&old, before), side(&new, after))?;
+            changes = compare(&old, &new, after)?;
             if changes.is_empty() {
                 Verdict::Equal
             } else {
                 let again = observe(self.old, case, place, "again")?;
-                let own = compare(side(&old, before), side(&again, before))?;
+                let own = compare(&old, &again, before)?;
                 if own.is_empty() {
                     self.explain(&case.name, &changes)
                 } else {

@@ -15,6 +15,7 @@ mod observe;
 mod pattern;
 mod program;
 mod report;
+mod substance;
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
@@ -27,6 +28,7 @@ use rayon::prelude::*;
 
 use self::allow::AllowList;
 use self::case::{Case, Plan};
+use self::compare::Scope;
 use self::guard::Snapshot;
 use self::inputs::Inputs;
 use self::judge::{Judge, Outcome};
@@ -52,6 +54,11 @@ Each intended difference needs a reason:
   case = \"check/*/text-en\"          # a glob if it has * or ?, otherwise a substring
   text = \"^[-+].*NPU [0-9]+\"        # optional: a regular expression on changed lines
   reason = \"titles name the device by its logical ID\"
+
+If the old program has another name for an argument:
+  [[argument]]
+  new = \"--sysroot\"
+  old = \"--root\"
 
 Exit status: 0 no unexplained difference, 1 differences or changed inputs, 2 the task failed";
 
@@ -81,6 +88,10 @@ pub(crate) struct Options {
     /// Directory that keeps the test machines between runs
     #[arg(long, value_name = "DIR")]
     fixtures: Option<PathBuf>,
+
+    /// Compare only exit statuses, and IDs and severities of findings in JSON reports
+    #[arg(long)]
+    substance: bool,
 
     /// Part of the names of the cases to run, or a glob
     #[arg(long, value_name = "SUBSTRING")]
@@ -120,7 +131,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let start = Instant::now();
     let allow = options.allow.as_deref().map(AllowList::read).transpose()?.unwrap_or_default();
     let limits = Limits { time: Duration::from_secs(options.timeout), bytes: STREAM_BYTES };
-    let old = Program::new(&options.old, limits)?;
+    let old = Program::new(&options.old, limits)?.with_arguments(allow.arguments());
     let new = match &options.new {
         Some(path) => Program::new(path, limits)?,
         None if options.list => Program::new(&options.old, limits)?,
@@ -143,7 +154,8 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         Normalizer::new(&new.version, &old.version)?,
     ];
     let (old, new, shared_inputs) = (&old, &new, shared_inputs.as_path());
-    let judge = Judge { old, new, allow: &allow, normalizers, shared_inputs };
+    let scope = if options.substance { Scope::Substance } else { Scope::Everything };
+    let judge = Judge { old, new, allow: &allow, normalizers, shared_inputs, scope };
     let read = || Snapshot::take(plan.dirs.iter().map(PathBuf::as_path));
     let before = read()?;
     let outcomes = pool.install(|| run_cases(&plan.cases, &judge, &temp_path.join("cases")))?;

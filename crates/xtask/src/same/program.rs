@@ -18,6 +18,8 @@ pub(crate) struct Program {
     /// Version as `--version` prints it.
     pub(crate) version: String,
     limits: Limits,
+    /// Arguments that this program calls by another name: the name in the cases, its own.
+    arguments: Vec<(String, String)>,
 }
 
 impl Program {
@@ -27,7 +29,7 @@ impl Program {
         let path = path
             .canonicalize()
             .with_context(|| format!("cannot read the program `{}`", path.display()))?;
-        let mut program = Self { path, version: String::new(), limits };
+        let mut program = Self { path, version: String::new(), limits, arguments: Vec::new() };
         let output =
             program.run(&Case::new("version"), &["--version".to_owned()], Path::new("/"))?;
         let text = String::from_utf8_lossy(&output.stdout.bytes).into_owned();
@@ -48,6 +50,17 @@ impl Program {
         Self { limits, ..self }
     }
 
+    /// Returns the same program with its own names of arguments.
+    pub(crate) fn with_arguments(self, arguments: Vec<(String, String)>) -> Self {
+        Self { arguments, ..self }
+    }
+
+    /// Returns the name that this program has for an argument.
+    fn own_name<'a>(&'a self, arg: &'a str) -> &'a str {
+        let renamed = self.arguments.iter().find(|(name, _)| name == arg);
+        renamed.map_or(arg, |(_, own)| own)
+    }
+
     /// Runs one command line of a case.
     pub(crate) fn run(&self, case: &Case, args: &[String], work: &Path) -> Result<Output> {
         let mut command = Command::new(&self.path);
@@ -62,7 +75,7 @@ impl Program {
             .env("LANG", "C.UTF-8")
             .env("TZ", "UTC")
             .envs(case.env.iter().map(|(name, value)| (name, value)))
-            .args(args)
+            .args(args.iter().map(|arg| self.own_name(arg)))
             .current_dir(work);
         // Usage messages show the name by which the program was started.
         std::os::unix::process::CommandExt::arg0(&mut command, "ascend-doctor");

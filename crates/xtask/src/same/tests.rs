@@ -57,7 +57,8 @@ fn compare_with(changed: &str, allow: &AllowList) -> Vec<Outcome> {
         Normalizer::new(&new.version, &old.version).unwrap(),
     ];
     let (old, new, shared_inputs) = (&old, &new, dir.path());
-    let judge = Judge { old, new, allow, normalizers, shared_inputs };
+    let scope = Scope::Everything;
+    let judge = Judge { old, new, allow, normalizers, shared_inputs, scope };
     run_cases(&cases(), &judge, &dir.path().join("cases")).unwrap()
 }
 
@@ -127,7 +128,8 @@ fn a_case_that_both_do_not_finish_is_named() {
     let normalizers = [(); 2].map(|()| Normalizer::new("1", "1").unwrap());
     let (old, new, shared_inputs) = (&program, &program, dir.path());
     let allow = &AllowList::default();
-    let judge = Judge { old, new, allow, normalizers, shared_inputs };
+    let scope = Scope::Everything;
+    let judge = Judge { old, new, allow, normalizers, shared_inputs, scope };
     let case = Case::new("wait/long").step(args!["wait"]);
     let outcome = judge.judge(&case, &dir.path().join("case")).unwrap();
     assert_eq!(outcome.verdict, Verdict::TimedOut);
