@@ -39,7 +39,7 @@ pub struct Check {
     pub run: fn(&Context<'_>) -> Outcome,
     /// Places whose emptiness its findings may rest on, besides those that they show as evidence.
     pub(super) areas: &'static [Area],
-    /// Whether missing access is a finding by itself, rather than a reason to give no verdict.
+    /// Whether missing access is a finding by itself, rather than a reason for an inconclusive result.
     pub(super) reports_access: bool,
 }
 

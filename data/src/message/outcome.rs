@@ -14,7 +14,7 @@ pub enum Outcome {
     NotApplicable(Reason),
     /// There is, but it could not be examined: never to be read as OK.
     NotChecked(Reason),
-    /// Like `NotChecked`, for want of permission, time or a readable file: there is no verdict.
+    /// Like `NotChecked`, for want of permission, time or a readable file: the result is inconclusive.
     Blocked(Reason),
 }
 
