@@ -36,7 +36,8 @@ fuzz_target!(|bytes: &[u8]| {
         | event.sensor << 9
         | event.state;
     assert_eq!(whole, id);
-    let known = decode(&format!("{id:#x}")).iter().any(|found| found.scheme == "scheme_event");
+    let known =
+        decode(&format!("{id:#x}")).iter().any(|found| found.scheme == data::ui::SCHEME_EVENT);
     assert!(!known || event.is_plausible());
 
     let value = words[0] as i64;
