@@ -51,10 +51,17 @@ struct Tool {
     version: &'static str,
 }
 
+/// What the judgement rests on.
 #[derive(Serialize)]
-struct Provenance<'a> {
+pub(super) struct Provenance<'a> {
     what: &'a str,
     value: &'a str,
+}
+
+impl<'a> From<&'a (String, String)> for Provenance<'a> {
+    fn from((what, value): &'a (String, String)) -> Self {
+        Self { what, value }
+    }
 }
 
 #[derive(Serialize)]
@@ -101,11 +108,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         checks: &report.results,
         unanswered: &report.unanswered,
         notes: &report.notes,
-        provenance: report
-            .provenance
-            .iter()
-            .map(|(what, value)| Provenance { what, value })
-            .collect(),
+        provenance: report.provenance.iter().map(Provenance::from).collect(),
         data: report.data.as_ref(),
         overview: report.overview.iter().map(|(label, value)| Fact { label, value }).collect(),
         tables: report
