@@ -36,7 +36,11 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         suite.add_test_cases(cases.into_iter().map(|case| case.build(classname.clone())));
         document.add_test_suite(suite);
     }
-    document.serialize(out).map_err(io::Error::other)
+    let shown = document.to_string().map_err(io::Error::other)?;
+    // The schema of JUnit that the xUnit plugin of Jenkins enforces has this count on suites only.
+    // The root element is the first with the attribute, and its name is a subcommand.
+    let total = format!(" skipped=\"{}\"", document.skipped);
+    out.write_all(shown.replacen(&total, "", 1).as_bytes())
 }
 
 /// What stands inside a `testcase`.
