@@ -139,7 +139,7 @@ fn examples(name: &str) -> &'static [&'static str] {
         "verify" => &[
             "ascend-doctor verify",
             "ascend-doctor verify --device 0,3 --rung compute --dtype fp16",
-            "ascend-doctor verify --json-lines > verify.jsonl",
+            "ascend-doctor verify --format jsonl > verify.jsonl",
         ],
         "audit-ops" => &[
             "ascend-doctor audit-ops model.pt2",

@@ -65,11 +65,6 @@ pub struct VerifyArgs {
     /// Directory that keeps the logs of CANN
     #[arg(long, value_name = "DIR")]
     pub keep_logs: Option<PathBuf>,
-    /// Write each stage as a line of JSON, then the report
-    ///
-    /// The report is one line too.
-    #[arg(long, conflicts_with_all = ["format", "json"])]
-    pub json_lines: bool,
 }
 
 /// `h2d=10`.

@@ -37,7 +37,7 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
     let request = CompatRequest { versions, python, arch: args.arch.clone() };
     let CompatAnswer { mut report, rows, advice } = find_compatible(&facts, &matrix, &request);
     shortened.add_to(&mut report);
-    if !matches!(output.format(), Format::Text | Format::Json) {
+    if output.format() != Format::Text && !output.format().is_json() {
         report.notes.clear();
         report.findings.extend(advice.as_ref().map(advice_as_finding));
     }

@@ -99,8 +99,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
         Done::Planned
     };
     let written = matches!(done, Done::Written(n) if n > 0);
-    let mut report =
-        report(&found, &planned, &done, subject(args), output.format() == Format::Json);
+    let mut report = report(&found, &planned, &done, subject(args), output.format().is_json());
     let linked = linked.iter().map(|(at, linked)| (&*planned.files[*at].file.path, *linked));
     report.findings.extend(links::replaced(&linked.collect::<Vec<_>>()));
     for (_journals, completion) in pending {

@@ -13,7 +13,7 @@ use crate::explain::{Item, Topic, find, list_page};
 use base::report::{DataInUse, ExitStatus, Finding, Report};
 use base::text::{Lang, Text, escape_line};
 use checks::verdict::run_all_checks;
-use render::{Format, page_markdown, page_text, write_json};
+use render::{Format, page_markdown, page_text};
 
 const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-2.schema.json");
 
@@ -109,12 +109,12 @@ fn write(args: &ExplainArgs, topics: &[Topic], output: &Output) -> anyhow::Resul
             }
             Ok(())
         })?,
-        Format::Json => {
+        Format::Json | Format::Jsonl => {
             let all = if list { all_families() } else { Vec::new() };
             let items: Vec<Item<'_>> = all.iter().chain(topics).map(Topic::item).collect();
             let schema = "ascend-doctor/explain/1";
             let document = Document { schema, data: output.data(), items };
-            output.write(|out, _| write_json(&document, out))?;
+            output.write_document(&document)?;
         }
         // These have no pages: what was asked for becomes a report of remarks.
         _ => {

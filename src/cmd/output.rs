@@ -15,7 +15,8 @@ use crate::cli::{ColorWhen, OutputArgs};
 use base::report::{DataInUse, DataOrigin, Gate, Report};
 use base::text::Lang;
 use data::goals;
-use render::{Format, Paint, Style};
+use render::{Format, Paint, Style, write_json, write_json_line};
+use serde::Serialize;
 
 /// The output options, decided.
 #[derive(Debug)]
@@ -163,6 +164,14 @@ impl Output {
     ) -> io::Result<()> {
         progress::stop();
         render(&mut anstream::stderr(), self.style)
+    }
+
+    /// Writes a document for programs, on one line with `--format jsonl`.
+    pub(super) fn write_document(&self, document: &impl Serialize) -> io::Result<()> {
+        self.write(|out, _| match self.format() {
+            Format::Jsonl => write_json_line(document, out),
+            _ => write_json(document, out),
+        })
     }
 
     pub(super) fn quiet(&self) -> bool {

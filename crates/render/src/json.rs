@@ -4,8 +4,6 @@
 //! These structures are frozen: they are not the internal ones, so that the inside may change
 //! and the format may not.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
 
 use super::gate::GateJson;
@@ -51,10 +49,17 @@ struct Tool {
     version: &'static str,
 }
 
+/// What the judgement rests on.
 #[derive(Serialize)]
-struct Provenance<'a> {
+pub(super) struct Provenance<'a> {
     what: &'a str,
     value: &'a str,
+}
+
+impl<'a> From<&'a (String, String)> for Provenance<'a> {
+    fn from((what, value): &'a (String, String)) -> Self {
+        Self { what, value }
+    }
 }
 
 #[derive(Serialize)]
@@ -85,8 +90,9 @@ struct FindingV1<'a> {
     consequences: Vec<FindingV1<'a>>,
 }
 
-pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    let document = Document {
+/// The document of a report.
+pub(super) fn build(report: &Report) -> impl Serialize {
+    Document {
         schema: format!("ascend-doctor/{}/2", report.command),
         tool: Tool { name: "ascend-doctor", version: env!("CARGO_PKG_VERSION") },
         command: report.command,
@@ -101,11 +107,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         checks: &report.results,
         unanswered: &report.unanswered,
         notes: &report.notes,
-        provenance: report
-            .provenance
-            .iter()
-            .map(|(what, value)| Provenance { what, value })
-            .collect(),
+        provenance: report.provenance.iter().map(Provenance::from).collect(),
         data: report.data.as_ref(),
         overview: report.overview.iter().map(|(label, value)| Fact { label, value }).collect(),
         tables: report
@@ -114,8 +116,7 @@ pub(super) fn render(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             .map(|table| TableV1 { title: &table.title, head: &table.head, rows: &table.rows })
             .collect(),
         extra: &report.extra,
-    };
-    super::safe_json::write(&document, out)
+    }
 }
 
 fn finding(finding: &Finding) -> FindingV1<'_> {

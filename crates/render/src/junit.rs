@@ -3,53 +3,44 @@
 //! A case has one `failure` (several are not portable). It fails when one of its findings is at
 //! or above the fail level, so that the colour of the CI job and the exit status agree; other
 //! findings go to `system-out`. What gave no answer is `skipped`, never passed.
+//!
+//! `quick-junit` writes the XML. Its strings drop control characters, tabs included, and pass
+//! bidirectional marks through, so [`line`] and [`text`] make all of these visible before.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::time::Duration;
+
+use quick_junit::{
+    NonSuccessKind, Report as Document, TestCase, TestCaseStatus, TestSuite, XmlString,
+};
 
 use super::Style;
 use super::coverage::{headline, open_points};
 use super::plain::{finding_lines, reason_text};
 use base::report::{CheckState, ExitStatus, Finding, Need, OnInconclusive, Report, RuleResult};
-use base::text::{Lang, escape, escape_line};
+use base::text::{Lang, escape_line};
 use data::{Catalog, ui};
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
-    let suites = build_suites(report, style.lang);
-    let total = |what: fn(&Case) -> bool| {
-        suites.iter().flat_map(|(_, cases)| cases).filter(|case| what(case)).count()
-    };
-    writeln!(out, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
-    writeln!(
-        out,
-        r#"<testsuites name="ascend-doctor {}" tests="{}" failures="{}" errors="{}">"#,
-        escape_attribute(report.command),
-        total(|_| true),
-        total(Case::is_failed),
-        total(Case::is_error),
-    )?;
-    for (number, (name, cases)) in suites.iter().enumerate() {
-        let count = |what: fn(&Case) -> bool| cases.iter().filter(|case| what(case)).count();
-        writeln!(
-            out,
-            r#"  <testsuite name="{}" tests="{}" failures="{}" errors="{}" skipped="{}" time="0">"#,
-            escape_attribute(name),
-            cases.len(),
-            count(Case::is_failed),
-            count(Case::is_error),
-            count(Case::is_skipped),
-        )?;
+    let mut document = Document::new(line(&format!("ascend-doctor {}", report.command)));
+    for (number, (name, cases)) in build_suites(report, style.lang).into_iter().enumerate() {
+        let mut suite = TestSuite::new(line(&name));
+        suite.set_time(Duration::ZERO);
         // Only suites may have properties, and one that has them is enough.
         if number == 0 {
-            write_properties(report, out)?;
+            suite.add_properties(list_properties(report));
         }
-        for case in cases {
-            case.write(report.command, name, out)?;
-        }
-        writeln!(out, "  </testsuite>")?;
+        let classname = line(&format!("ascend-doctor.{}.{name}", report.command));
+        suite.add_test_cases(cases.into_iter().map(|case| case.build(classname.clone())));
+        document.add_test_suite(suite);
     }
-    writeln!(out, "</testsuites>")
+    let shown = document.to_string().map_err(io::Error::other)?;
+    // The schema of JUnit that the xUnit plugin of Jenkins enforces has this count on suites only.
+    // The root element is the first with the attribute, and its name is a subcommand.
+    let total = format!(" skipped=\"{}\"", document.skipped);
+    out.write_all(shown.replacen(&total, "", 1).as_bytes())
 }
 
 /// What stands inside a `testcase`.
@@ -71,45 +62,39 @@ impl Case {
         matches!(self.body, Body::Failure { .. })
     }
 
-    fn is_error(&self) -> bool {
-        matches!(self.body, Body::Error { .. })
-    }
-
-    fn is_skipped(&self) -> bool {
-        matches!(self.body, Body::Skipped(_))
-    }
-
-    fn write(&self, command: &str, suite: &str, out: &mut dyn Write) -> io::Result<()> {
-        write!(
-            out,
-            r#"    <testcase classname="ascend-doctor.{}.{}" name="{}" time="0""#,
-            escape_attribute(command),
-            escape_attribute(suite),
-            escape_attribute(&self.name)
-        )?;
-        match &self.body {
-            Body::Passed => return writeln!(out, "/>"),
-            Body::Failure { kind, message, text } => writeln!(
-                out,
-                ">\n      <failure type=\"{kind}\" message=\"{}\">{}</failure>",
-                escape_attribute(message),
-                escape_content(text)
-            )?,
-            Body::Output(text) => {
-                writeln!(out, ">\n      <system-out>{}</system-out>", escape_content(text))?;
+    fn build(self, classname: XmlString) -> TestCase {
+        let mut output = None;
+        let status = match self.body {
+            Body::Passed => TestCaseStatus::success(),
+            Body::Output(shown) => {
+                output = Some(shown);
+                TestCaseStatus::success()
             }
             Body::Skipped(message) => {
-                writeln!(out, ">\n      <skipped message=\"{}\"/>", escape_attribute(message))?;
+                let mut status = TestCaseStatus::skipped();
+                status.set_message(line(&message));
+                status
             }
-            Body::Error { message, text } => writeln!(
-                out,
-                ">\n      <error type=\"inconclusive\" message=\"{}\">{}</error>",
-                escape_attribute(message),
-                escape_content(text)
-            )?,
+            Body::Failure { kind, message, text } => {
+                not_passed(NonSuccessKind::Failure, kind, &message, &text)
+            }
+            Body::Error { message, text } => {
+                not_passed(NonSuccessKind::Error, "inconclusive", &message, &text)
+            }
+        };
+        let mut case = TestCase::new(line(&self.name), status);
+        case.set_classname(classname).set_time(Duration::ZERO);
+        if let Some(shown) = output {
+            case.set_system_out(text(&shown));
         }
-        writeln!(out, "    </testcase>")
+        case
     }
+}
+
+fn not_passed(kind: NonSuccessKind, word: &str, message: &str, body: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type(word).set_message(line(message)).set_description(text(body));
+    status
 }
 
 /// The suites in the order in which their families first occur.
@@ -163,7 +148,7 @@ fn verdict_body(report: &Report, failed: bool, lang: Lang) -> Option<Body> {
 }
 
 /// The verdict and the gate.
-fn write_properties(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn list_properties(report: &Report) -> Vec<(XmlString, XmlString)> {
     let mut properties = vec![
         ("fail_on", report.gate.fail_on.as_str().to_owned()),
         ("on_inconclusive", report.gate.on_inconclusive.as_str().to_owned()),
@@ -173,11 +158,7 @@ fn write_properties(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         properties.insert(0, ("verdict", verdict.as_str().to_owned()));
     }
     properties.extend(report.gate.settings.iter().map(|setting| ("gate_setting", setting.clone())));
-    writeln!(out, "    <properties>")?;
-    for (name, value) in properties {
-        writeln!(out, r#"      <property name="{name}" value="{}"/>"#, escape_attribute(&value))?;
-    }
-    writeln!(out, "    </properties>")
+    properties.into_iter().map(|(name, value)| (XmlString::new(name), line(&value))).collect()
 }
 
 fn build_body(report: &Report, result: &RuleResult, findings: &[&Finding], lang: Lang) -> Body {
@@ -198,7 +179,7 @@ fn finding_body(report: &Report, findings: &[&Finding], lang: Lang) -> Body {
     match findings.iter().find(|finding| report.fails(finding)) {
         Some(first) => Body::Failure {
             kind: first.severity.as_str(),
-            message: escape_line(first.title.get(lang)).into_owned(),
+            message: first.title.get(lang).to_owned(),
             text,
         },
         None => Body::Output(text),
@@ -224,45 +205,36 @@ fn family(id: &str) -> String {
     id.split(['-', '/']).next().unwrap_or(id).to_ascii_lowercase()
 }
 
-fn escape_attribute(text: &str) -> String {
-    escape_xml(&escape_line(text))
+/// A value on one line: every character that acts on a terminal or cannot be in XML is visible.
+fn line(value: &str) -> XmlString {
+    XmlString::new(show_noncharacters(escape_line(value)))
 }
 
-fn escape_content(text: &str) -> String {
-    escape_xml(&escape(text))
+/// As [`line`], for the content of an element, which keeps its line feeds.
+fn text(value: &str) -> XmlString {
+    let lines: Vec<Cow<'_, str>> = value.split('\n').map(escape_line).collect();
+    XmlString::new(show_noncharacters(lines.join("\n").into()))
 }
 
-/// Escapes markup and replaces the characters that XML 1.0 has no way to write. Controls are
-/// already visible text here; U+FFFE and U+FFFF are what is left of the forbidden ones.
-fn escape_xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 16);
-    for c in text.chars() {
-        let replacement: Cow<'_, str> = match c {
-            '&' => "&amp;".into(),
-            '<' => "&lt;".into(),
-            '>' => "&gt;".into(),
-            '"' => "&quot;".into(),
-            '\u{fffe}' | '\u{ffff}' => format!("\\u{{{:x}}}", c as u32).into(),
-            _ => {
-                out.push(c);
-                continue;
-            }
-        };
-        out.push_str(&replacement);
+/// U+FFFE and U+FFFF: XML 1.0 has no way to write them, and no terminal acts on them.
+fn show_noncharacters(value: Cow<'_, str>) -> Cow<'_, str> {
+    if !value.contains(['\u{fffe}', '\u{ffff}']) {
+        return value;
     }
-    out
+    value.replace('\u{fffe}', "\\u{fffe}").replace('\u{ffff}', "\\u{ffff}").into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// What a reader of the XML gets is what was filtered: the library drops nothing more.
     #[test]
-    fn markup_and_forbidden_characters_are_replaced() {
+    fn control_and_forbidden_characters_become_visible() {
         assert_eq!(
-            escape_attribute("a<b>&\"\n\u{1b}\u{ffff}"),
-            "a&lt;b&gt;&amp;&quot;\\n\\x1b\\u{ffff}"
+            line("a<b>&\"\n\t\u{1b}[31m\u{9b}\u{202e}\u{ffff}").as_str(),
+            "a<b>&\"\\n\\t\\x1b[31m\\x9b\\u{202e}\\u{ffff}"
         );
-        assert_eq!(escape_content("]]>\n"), "]]&gt;\n");
+        assert_eq!(text("]]>\r\n\tb\u{fffe}").as_str(), "]]>\\r\n\\tb\\u{fffe}");
     }
 }

@@ -34,7 +34,7 @@ pub use html::{Document, read as read_document, write_page as render_documents};
 pub use markdown::escape_prose as markdown_words;
 pub use page::{Block, write_markdown as page_markdown, write_text as page_text};
 pub use paint::Paint;
-pub use safe_json::write as write_json;
+pub use safe_json::{write as write_json, write_line as write_json_line};
 
 /// An output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -43,6 +43,8 @@ pub enum Format {
     Text,
     /// One JSON document, `ascend-doctor/<command>/2`.
     Json,
+    /// JSON on one line, after the events of `verify`.
+    Jsonl,
     /// JUnit XML: a suite per family, a case per check.
     Junit,
     /// SARIF 2.1.0, for code-scanning services.
@@ -62,11 +64,17 @@ pub enum Format {
 }
 
 impl Format {
+    /// Whether it is JSON.
+    pub const fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonl)
+    }
+
     /// The word that selects it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Json => "json",
+            Self::Jsonl => "jsonl",
             Self::Junit => "junit",
             Self::Sarif => "sarif",
             Self::Markdown => "markdown",
@@ -103,7 +111,8 @@ pub fn render(
 ) -> io::Result<()> {
     match format {
         Format::Text => text::render(report, style, out),
-        Format::Json => json::render(report, out),
+        Format::Json => safe_json::write(&json::build(report), out),
+        Format::Jsonl => safe_json::write_line(&json::build(report), out),
         Format::Junit => junit::render(report, style, out),
         Format::Sarif => sarif::render(report, style, out),
         Format::Markdown => markdown::render(report, style, out),

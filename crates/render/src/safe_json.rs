@@ -3,21 +3,33 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use base::text::acts_on_terminal;
 
 /// Writes `value` indented, with a line feed at the end. Controls, bidirectional marks and
 /// invisible characters inside strings are written as `\uXXXX`, which every reader undoes.
 pub fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
-    let formatter = SafeFormatter(PrettyFormatter::new());
-    value.serialize(&mut Serializer::with_formatter(&mut *out, formatter))?;
+    write_with(PrettyFormatter::new(), value, out)
+}
+
+/// As [`write`], on one line.
+pub fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    write_with(CompactFormatter, value, out)
+}
+
+fn write_with(
+    formatter: impl Formatter,
+    value: &impl Serialize,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut *out, SafeFormatter(formatter)))?;
     writeln!(out)
 }
 
-struct SafeFormatter(PrettyFormatter<'static>);
+struct SafeFormatter<F>(F);
 
-impl Formatter for SafeFormatter {
+impl<F: Formatter> Formatter for SafeFormatter<F> {
     fn write_string_fragment<W: ?Sized + Write>(
         &mut self,
         writer: &mut W,
@@ -92,5 +104,10 @@ mod tests {
         assert!(!shown.trim_end().chars().any(acts_on_terminal), "{shown:?}");
         assert!(shown.contains("路") && shown.contains("\\u202e"));
         assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+        let mut out = Vec::new();
+        write_line(&[text, text], &mut out).unwrap();
+        let shown = String::from_utf8(out).unwrap();
+        assert!(!shown.trim_end().chars().any(acts_on_terminal), "{shown:?}");
+        assert_eq!(serde_json::from_str::<Vec<String>>(&shown).unwrap(), [text, text]);
     }
 }

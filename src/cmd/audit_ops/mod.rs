@@ -20,7 +20,6 @@ use audit::report::{ChangedSource, Request, build};
 use base::chip::ChipFamily;
 use base::report::ExitStatus;
 use convert::diff;
-use render::Format;
 
 use super::finish;
 use super::machine::this_machine;
@@ -86,7 +85,7 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
         all: args.all,
         all_versions: args.all_versions,
         suggest: args.suggest,
-        data: output.format() == Format::Json,
+        data: output.format().is_json(),
     };
     let built = build(&request, inputs, tables());
     let (mut report, changed) = built?;

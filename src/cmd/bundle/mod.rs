@@ -31,7 +31,7 @@ use machine::collect;
 use machine::log_tails::{LogTails, Omission, OmittedFile, collect_tails};
 use machine::sysroot::{Sysroot, is_unread_or_program};
 use pack::{Entry, Pack};
-use render::{Format, Style, read_document, render, render_documents, write_json};
+use render::{Format, Style, read_document, render, render_documents, write_json, write_json_line};
 
 /// Default name of the bundle.
 const NAME: &str = "ascend-doctor-bundle.tar.gz";
@@ -57,7 +57,7 @@ pub(super) fn run(
     output: &Output,
 ) -> anyhow::Result<ExitStatus> {
     ensure!(
-        matches!(output.format(), Format::Text | Format::Json),
+        output.is_text() || output.format().is_json(),
         faults::BundleFormat { format: output.format().as_str() }.fault()
     );
     let path = file.map_or_else(|| PathBuf::from(NAME), Path::to_path_buf);
@@ -314,8 +314,10 @@ fn report_written(
     lines.extend(list_omissions(&tails.left_out, Omission::UnreadLog));
     lines.push(ui::BundleRedacted { n: written.redacted, path: shown, top: TOP }.text());
     let print_lines = |out: &mut dyn Write, style: Style| {
-        if output.format() == Format::Json {
-            return write_json(manifest, out);
+        match output.format() {
+            Format::Json => return write_json(manifest, out),
+            Format::Jsonl => return write_json_line(manifest, out),
+            _ => {}
         }
         for line in &lines {
             writeln!(out, "{}", escape_line(line.get(style.lang)))?;

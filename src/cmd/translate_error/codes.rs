@@ -10,7 +10,7 @@ use base::report::{DataInUse, ExitStatus, Finding, Report};
 use base::text::{Lang, nearest};
 use data::ui;
 use errcodes::{self, Answer, Hit};
-use render::{Block, Format, page_markdown, page_text, write_json};
+use render::{Block, Format, page_markdown, page_text};
 
 /// Number of hits that are shown without `--verbose`.
 const SHOWN: usize = 20;
@@ -233,10 +233,10 @@ fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
             }
             Ok(())
         }),
-        Format::Json => {
+        Format::Json | Format::Jsonl => {
             let schema = "ascend-doctor/codes/1";
             let document = Document { schema, data: output.data(), items: content.items };
-            output.write(|out, _| write_json(&document, out))
+            output.write_document(&document)
         }
         // These formats have no pages, so the answer becomes a report with findings.
         _ => {

@@ -10,7 +10,7 @@ mod idle;
 use data::{OrFault as _, faults};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use super::argument_file::read_argument;
 use super::machine::open_machine;
@@ -18,13 +18,13 @@ use super::output::Output;
 use super::progress;
 use super::standard_streams::print;
 use crate::cli::{MachineArgs, VerifyArgs};
-use base::report::{ExitStatus, Report};
+use base::report::ExitStatus;
 use base::visible;
 use data::ui;
 use machine::collect;
 use machine::elf;
 use machine::sysroot::Sysroot;
-use render::{Format, render};
+use render::{Format, write_json_line};
 use verify::baseline::read_speeds;
 use verify::cache;
 use verify::judge::JudgeContext;
@@ -56,6 +56,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
     let limited = !args.floor.is_empty() || baseline.is_some();
     let TestSelection { stages, speed, sums } = TestSelection::new(&args.rung, args.level, limited);
     anyhow::ensure!(args.yes || !stages.contains(&Stage::Stress), faults::StressNeedsYes.fault());
+    let lines = output.format() == Format::Jsonl;
     let env = if args.env_file.is_some() {
         let machine = MachineArgs { env_file: args.env_file.clone(), ..MachineArgs::default() };
         open_machine(&machine)?.env().vars.clone().into_iter().collect()
@@ -85,12 +86,12 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         }
         // Printed after the run, if no other installation was found.
         Event::StepEnd { outcome: Outcome::Failed { fault: Fault::NoLibrary { .. } }, .. } => {}
-        Event::StepEnd { .. } if args.json_lines => print_stage(device, event),
+        Event::StepEnd { .. } if lines => print_stage(device, event),
         _ => {}
     };
     let (done, installed) =
         run_installed(&mut options, &listener, &idle::query_device_use, &cann::find);
-    if let Some(event) = done.no_library().filter(|_| args.json_lines) {
+    if let Some(event) = done.no_library().filter(|_| lines) {
         print_stage(None, event);
     }
     let machine = Sysroot::live();
@@ -117,7 +118,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         (None, None) => report.notes.push(ui::VERIFY_NO_LOGS.text()),
         _ => {}
     }
-    if args.json_lines { print_report_line(report, output) } else { super::finish(report, output) }
+    super::finish(report, output)
 }
 
 /// Reads the identity of this machine; `name` replaces its host name.
@@ -128,25 +129,19 @@ fn read_host(machine: &Sysroot, name: Option<&str>) -> Host {
     Host { name, machine: installation, boot, taken: collect::read_clock() }
 }
 
-/// Prints a completed stage as a line of JSON.
-fn print_stage(device: Option<i32>, event: &Event) {
-    let Ok(Value::Object(mut line)) = serde_json::to_value(event) else { return };
-    line.insert("schema".to_owned(), json!("ascend-doctor/verify-stage/1"));
-    line.insert("device".to_owned(), json!(device));
-    // The reader of the lines may have exited. The run continues, and writing the report fails.
-    let _ = print(|_, out| writeln!(out, "{}", Value::Object(line)));
+/// An event of a run, as a line of `--format jsonl`.
+#[derive(Serialize)]
+struct EventLine<'a> {
+    schema: &'static str,
+    /// The device; null before there are devices, while libraries are loaded.
+    device: Option<i32>,
+    #[serde(flatten)]
+    event: &'a Event,
 }
 
-/// Prints the report as one line of JSON.
-fn print_report_line(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
-    output.settle(&mut report);
-    output
-        .write(|out, style| {
-            let mut bytes = Vec::new();
-            render(&report, Format::Json, style, &mut bytes)?;
-            let report: Value = serde_json::from_slice(&bytes)?;
-            writeln!(out, "{report}")
-        })
-        .or_fault(|| faults::FailedToWriteReport.fault())?;
-    Ok(report.exit_status())
+/// Prints a completed stage.
+fn print_stage(device: Option<i32>, event: &Event) {
+    let line = EventLine { schema: "ascend-doctor/verify-stage/1", device, event };
+    // The reader of the lines may have exited. The run continues, and writing the report fails.
+    let _ = print(|_, out| write_json_line(&line, out));
 }

@@ -36,7 +36,7 @@ fn a_simulation_is_no_hardware() {
 
 #[test]
 fn lines_of_json_come_as_stages_end() {
-    let args = ["verify", "--json-lines", "--rung", "2"];
+    let args = ["verify", "--format", "jsonl", "--rung", "2"];
     let output = doctor(OLD.path()).args(args).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<serde_json::Value> =
@@ -274,7 +274,7 @@ fn cann_is_found_where_it_is_installed() {
     assert_eq!(status, Some(0), "{text}");
     let flat = text.split_whitespace().collect::<String>();
     assert!(flat.contains(&format!("`{}`wasfound", root.display())), "{text}");
-    let (status, text) = run(&["verify", "--json-lines"]);
+    let (status, text) = run(&["verify", "--format", "jsonl"]);
     assert_eq!(status, Some(0), "{text}");
     assert!(!text.contains("no_library"), "what was not found at first is no stage: {text}");
     // An environment that was named is taken as it is.
@@ -284,7 +284,7 @@ fn cann_is_found_where_it_is_installed() {
     assert_eq!(status, Some(0), "{text}");
     assert!(!text.contains("was found"), "{text}");
     std::fs::write(&env, "LD_LIBRARY_PATH=/nowhere\n").unwrap();
-    let (status, text) = run(&["verify", "--env-file", env.to_str().unwrap(), "--json-lines"]);
+    let (status, text) = run(&["verify", "--env-file", env.to_str().unwrap(), "--format", "jsonl"]);
     assert_eq!(status, Some(3), "{text}");
     assert!(text.contains("no_library"), "{text}");
 }
