@@ -5,7 +5,7 @@
 //! findings go to `system-out`. What gave no answer is `skipped`, never passed.
 //!
 //! `quick-junit` writes the XML. Its strings drop control characters, tabs included, and pass
-//! bidirectional marks through, so [`line`] and [`text`] make all of these visible before.
+//! bidirectional marks through, so [`line()`] and [`text`] make all of these visible before.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -210,7 +210,7 @@ fn line(value: &str) -> XmlString {
     XmlString::new(show_noncharacters(escape_line(value)))
 }
 
-/// As [`line`], for the content of an element, which keeps its line feeds.
+/// As [`line()`], for the content of an element, which keeps its line feeds.
 fn text(value: &str) -> XmlString {
     let lines: Vec<Cow<'_, str>> = value.split('\n').map(escape_line).collect();
     XmlString::new(show_noncharacters(lines.join("\n").into()))

@@ -13,7 +13,7 @@ pub fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write_with(PrettyFormatter::new(), value, out)
 }
 
-/// As [`write`], on one line.
+/// As [`write()`], on one line.
 pub fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write_with(CompactFormatter, value, out)
 }
