@@ -40,10 +40,13 @@ pub fn describe_unreadable(diagnosis: &Diagnosis) -> Option<Text> {
     (diagnosis.read.bytes == 0).then(|| diagnosis.problems.first().map(describe_problem)).flatten()
 }
 
-/// Returns why an input was not read.
+/// Returns why an input was not read. Only without any readable input was nothing read.
 fn unread(diagnosis: &Diagnosis) -> Option<Text> {
     if let Some(problem) = diagnosis.problems.first() {
         let why = describe_problem(problem);
+        if diagnosis.read.bytes > 0 {
+            return Some(why);
+        }
         let say = |why: &str| ui::LogNothingBecause { why }.text();
         return Some(Text::new(say(&why.en).en, say(&why.zh).zh));
     }
