@@ -15,6 +15,10 @@ use toml::{Table, Value};
 const COUNTS: [&str; 3] = ["n", "count", "days"];
 /// Names that Rust keeps for itself.
 const KEYWORDS: [&str; 6] = ["where", "type", "in", "as", "use", "for"];
+/// Where the causes of failures are.
+const CAUSES: &str = "errors/causes/";
+/// Where the texts are that tell a cause.
+const SIGNATURES: &str = "errors/signatures/";
 /// As `rustfmt.toml` has it.
 const WIDTH: usize = 100;
 
@@ -29,6 +33,7 @@ pub(crate) fn generate(
 ) -> Result<BTreeMap<String, String>, String> {
     let mut out = BTreeMap::new();
     let mut families = Vec::new();
+    let (mut cause_ids, mut signature_ids) = (BTreeSet::new(), BTreeSet::new());
     for (path, text) in tables {
         let table: Table = toml::from_str(text).map_err(|error| format!("data/{path}: {error}"))?;
         match path.strip_prefix("findings/") {
@@ -40,12 +45,19 @@ pub(crate) fn generate(
                 out.insert(format!("findings/{family}.rs"), findings(path, &table)?);
                 families.push(family);
             }
+            None if path.starts_with(CAUSES) => cause_ids.extend(ids(&table, "cause")),
+            None if path.starts_with(SIGNATURES) => signature_ids.extend(ids(&table, "signature")),
             None => {
                 let (labels, sentences) = words(path, &table)?;
                 out.insert("labels.rs".to_owned(), labels);
                 out.insert("sentences.rs".to_owned(), sentences);
             }
         }
+    }
+    for (name, directory, ids) in
+        [("causes.rs", CAUSES, cause_ids), ("signatures.rs", SIGNATURES, signature_ids)]
+    {
+        out.insert(name.to_owned(), constants(directory, &ids)?);
     }
     let mut all = head("findings/*.toml");
     for family in &families {
@@ -59,9 +71,45 @@ pub(crate) fn generate(
     Ok(out)
 }
 
-/// Whether the sentences of `data/<path>` have code that names them.
+/// Whether the rows of `data/<path>` have code that names them.
 pub(crate) fn has_messages(path: &str) -> bool {
-    path == "ui.toml" || path.starts_with("findings/") && path.ends_with(".toml")
+    let below = |directory: &&str| path.starts_with(*directory);
+    path == "ui.toml"
+        || path.ends_with(".toml") && ["findings/", CAUSES, SIGNATURES].iter().any(below)
+}
+
+/// The IDs of the rows of a table.
+fn ids(table: &Table, key: &str) -> Vec<String> {
+    array(table.get(key)).filter_map(|row| string(row, "id")).map(str::to_owned).collect()
+}
+
+/// A constant for each ID `layer.name`, in a module for each layer.
+fn constants(directory: &str, ids: &BTreeSet<String>) -> Result<String, String> {
+    let mut layers: BTreeMap<&str, Vec<(String, &str)>> = BTreeMap::new();
+    for id in ids {
+        let (layer, name) = id.split_once('.').unwrap_or(("", id));
+        let name = name.to_uppercase().replace(['.', '-'], "_");
+        layers.entry(layer).or_default().push((name, id));
+    }
+    let mut out = head(&format!("{directory}*.toml"));
+    out.push_str("#![allow(missing_docs, reason = \"each name is the ID that it stands for\")]\n");
+    for (layer, names) in layers {
+        let indent = if layer.is_empty() { "" } else { "    " };
+        out.push('\n');
+        if !layer.is_empty() {
+            writeln!(out, "pub mod {layer} {{").map_err(|error| error.to_string())?;
+        }
+        for (name, id) in names {
+            let (name, id) = (format!("{indent}pub const {name}: &str ="), format!("\"{id}\";"));
+            let fits = name.len() + 1 + id.len() <= WIDTH;
+            let gap = if fits { " ".to_owned() } else { format!("\n{indent}    ") };
+            writeln!(out, "{name}{gap}{id}").map_err(|error| error.to_string())?;
+        }
+        if !layer.is_empty() {
+            out.push_str("}\n");
+        }
+    }
+    Ok(out)
 }
 
 fn head(path: &str) -> String {

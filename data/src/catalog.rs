@@ -12,7 +12,7 @@ use super::table;
 use crate::data_pack::{Pack, PackError, invalid};
 use crate::packed::built_in_table;
 use crate::ui;
-use crate::{Outcome, RawFinding, Reason};
+use crate::{FindingId, Outcome, RawFinding, Reason};
 use base::report::{CheckState, Finding, FixStep, Report, RuleResult, Severity, UNKNOWN_VERSION};
 use base::text::{Lang, Text, fill, fill_quoted};
 
@@ -212,22 +212,17 @@ impl Catalog {
     }
 
     /// The result of a rule without its findings.
-    pub fn result(
-        &self,
-        id: &'static str,
-        state: CheckState,
-        reason: Option<&Reason>,
-    ) -> RuleResult {
-        let name = self.entry(id).map(|entry| entry.name.clone()).unwrap_or_default();
+    pub fn result(&self, id: FindingId, state: CheckState, reason: Option<&Reason>) -> RuleResult {
+        let name = self.entry(id.as_str()).map(|entry| entry.name.clone()).unwrap_or_default();
         RuleResult {
             reason: reason.map(|reason| self.reason(reason)),
             settle: reason.and_then(|reason| self.settle(reason)),
-            ..RuleResult::new(id, name, state)
+            ..RuleResult::new(id.as_str(), name, state)
         }
     }
 
     /// Adds the findings and the result of a rule to a report.
-    pub fn record(&self, id: &'static str, outcome: Outcome, report: &mut Report) {
+    pub fn record(&self, id: FindingId, outcome: Outcome, report: &mut Report) {
         let result = match outcome {
             Outcome::Passed => self.result(id, CheckState::Passed, None),
             Outcome::NotApplicable(why) => self.result(id, CheckState::NotApplicable, Some(&why)),
@@ -254,7 +249,7 @@ impl Catalog {
         for evidence in &mut found.evidence {
             evidence.value.iter_mut().for_each(|value| shorten(value, MAX_VALUE));
         }
-        let entry = self.entry(found.id);
+        let entry = self.entry(found.id.as_str());
         let template = entry.and_then(|entry| entry.message.get(found.message));
         debug_assert!(template.is_some(), "no message `{}` of `{}`", found.message, found.id);
         let args = &found.args;
@@ -272,7 +267,7 @@ impl Catalog {
             .unwrap_or_default();
         let fix = template.map(|t| t.fix.as_slice()).unwrap_or_default();
         Finding {
-            id: found.id.to_owned(),
+            id: found.id.to_string(),
             message: found.message.to_owned(),
             severity: found.severity,
             title,
@@ -286,7 +281,7 @@ impl Catalog {
                 .collect(),
             evidence: found.evidence,
             refs: entry.map(|entry| entry.sources.clone()).unwrap_or_default(),
-            because: found.because,
+            because: found.because.iter().map(|id| id.as_str()).collect(),
             consequences: Vec::new(),
         }
     }

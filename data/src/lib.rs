@@ -38,7 +38,7 @@ pub use fault::{Fault, OrFault, describe};
 pub use known_wheels::{KnownWheel, KnownWheels, is_of_package, record_digest};
 pub use matrix::Matrix;
 pub use message::{FindingId, Label, Outcome, RawFinding};
-pub use messages::{findings, reasons::Reason};
+pub use messages::{causes, findings, reasons::Reason, signatures};
 pub use package_index::{OfficialPair, PackageIndex, Published, Verdict};
 pub use packed::{
     AlreadyRead, as_of, built_in_parts, install, installed, names_below, table, text,

@@ -32,7 +32,7 @@ impl<'a> Context<'a> {
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
     /// The finding id that it reports under.
-    pub id: &'static str,
+    pub id: FindingId,
     /// The family that its id begins with.
     pub family: Family,
     /// The decision.
@@ -50,7 +50,7 @@ impl Check {
         id: FindingId,
         run: fn(&Context<'_>) -> Outcome,
     ) -> Self {
-        Self { id: id.as_str(), family, run, areas: family.areas(), reports_access: false }
+        Self { id, family, run, areas: family.areas(), reports_access: false }
     }
 
     /// The check with other areas than those of its family.
@@ -66,7 +66,8 @@ impl Check {
     /// Whether `name`, in any case, is the id of the check or the prefix of its family.
     pub fn is_named(&self, name: &str) -> bool {
         let name = name.trim();
-        self.id.eq_ignore_ascii_case(name) || self.family.prefix().eq_ignore_ascii_case(name)
+        self.id.as_str().eq_ignore_ascii_case(name)
+            || self.family.prefix().eq_ignore_ascii_case(name)
     }
 }
 

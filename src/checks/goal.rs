@@ -88,11 +88,11 @@ pub(super) fn prove(ctx: &Context<'_>, found: &Results<'_>) -> Proof {
         let goal = goals::goals("check").find(|goal| goal.id == id);
         let links = goal.map(|goal| goal.required.as_slice()).unwrap_or_default();
         let mut of_goal = goals::links("check").filter(|link| links.contains(&link.id));
-        of_goal.any(|link| link.key.iter().chain(&link.checks).any(|own| own == check.id))
+        of_goal.any(|link| link.key.iter().chain(&link.checks).any(|own| *own == check.id))
     };
     goals::prove("check", id, values(ctx.facts), |link| {
         let mut coverage = goals::judge_checks(link, found.checks, found.findings);
-        let left_out = |id: &String| !found.selected.iter().any(|check| check.id == id);
+        let left_out = |id: &String| !found.selected.iter().any(|check| *id == check.id);
         if !matches!(coverage, Coverage::Contradicted { .. }) && link.key.iter().any(left_out) {
             coverage = Coverage::Waived { reason: ui::SKIPPED_BY_OPTION.text() };
         }
@@ -110,7 +110,8 @@ pub(super) fn prove(ctx: &Context<'_>, found: &Results<'_>) -> Proof {
 /// a result of any of its checks, because some can rarely run.
 pub(super) fn prove_selection(ctx: &Context<'_>, only: &[String], found: &Results<'_>) -> Proof {
     let links = only.iter().map(|name| {
-        let is_named = |id: &str| super::all().any(|check| check.id == id && check.is_named(name));
+        let is_named =
+            |id: &str| super::all().any(|check| check.id.as_str() == id && check.is_named(name));
         let coverage = cover_name(&is_named, found);
         Link {
             id: name.trim().to_ascii_uppercase(),

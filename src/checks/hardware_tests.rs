@@ -152,14 +152,14 @@ fn judge(root: &Path, profile: Profile, require_npu: bool) -> (Vec<Finding>, Vec
     let (mut found, mut unanswered) = (Vec::new(), Vec::new());
     let families = ["SCAN", "HOST", "DEV", "DRV"];
     for check in super::all() {
-        if !families.iter().any(|family| check.id.starts_with(&format!("{family}-"))) {
+        if !families.iter().any(|family| check.id.as_str().starts_with(&format!("{family}-"))) {
             continue;
         }
         match (check.run)(&context) {
             Outcome::Found(list) => {
                 found.extend(list.into_iter().map(|one| Catalog::builtin().resolve(one)));
             }
-            Outcome::NotChecked(_) => unanswered.push(check.id),
+            Outcome::NotChecked(_) => unanswered.push(check.id.as_str()),
             _ => {}
         }
     }

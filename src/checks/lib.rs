@@ -77,9 +77,13 @@ mod tests {
     fn ids_are_unique_and_in_the_catalogue() {
         let mut seen = BTreeSet::new();
         for check in all() {
-            assert!(seen.insert(check.id), "{} is registered twice", check.id);
-            assert!(Catalog::builtin().entry(check.id).is_some(), "{} has no words", check.id);
-            let prefix = check.id.split('-').next();
+            assert!(seen.insert(check.id.as_str()), "{} is registered twice", check.id);
+            assert!(
+                Catalog::builtin().entry(check.id.as_str()).is_some(),
+                "{} has no words",
+                check.id
+            );
+            let prefix = check.id.as_str().split('-').next();
             assert_eq!(prefix, Some(check.family.prefix()), "{}", check.id);
         }
         // What other subcommands say does not come from a check of a machine.

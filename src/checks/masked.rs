@@ -183,7 +183,7 @@ pub(super) fn run_unmasked(context: &Context<'_>, selected: &[&'static Check]) -
     for check in super::all().filter(|check| closed || is_selected(check)) {
         let (outcome, places) = remove_doubtful(check, (check.run)(context), context.facts);
         if is_selected(check) {
-            outcomes.by_id.insert(check.id, outcome);
+            outcomes.by_id.insert(check.id.as_str(), outcome);
             let new = places.iter().filter(|place| !outcomes.masking.contains(place));
             let new: Vec<String> = new.cloned().collect();
             outcomes.masking.extend(new);
@@ -195,7 +195,7 @@ pub(super) fn run_unmasked(context: &Context<'_>, selected: &[&'static Check]) -
         let mut facts = context.facts.clone();
         facts.problems.extend(masking.iter().map(|place| problem_of_directory(place)));
         let outcome = (READ.run)(&Context { facts: &facts, ..*context });
-        outcomes.by_id.insert(READ.id, outcome);
+        outcomes.by_id.insert(READ.id.as_str(), outcome);
         outcomes.masking = masking.into_iter().collect();
     }
     outcomes

@@ -5,10 +5,10 @@
 
 use base::hash::Sha256;
 use base::report::Evidence;
-use data::{KnownWheels, Outcome, Reason, findings::tnpu_manifest};
+use data::{FindingId, KnownWheels, Outcome, Reason, findings::tnpu_manifest};
 
 /// The finding id of the comparison.
-pub const ID: &str = tnpu_manifest::ID.as_str();
+pub const ID: FindingId = tnpu_manifest::ID;
 
 /// A wheel with a published hash.
 #[derive(Debug)]

@@ -129,8 +129,8 @@ fn select(only: &[String], skip: &[String]) -> anyhow::Result<Vec<&'static Check
 
 /// What is said of a name that no check has.
 fn unknown(name: &str) -> Fault {
-    let families = checks::all().filter_map(|check| check.id.split('-').next());
-    let known = checks::all().map(|check| check.id).chain(families).map(str::to_owned);
+    let families = checks::all().filter_map(|check| check.id.as_str().split('-').next());
+    let known = checks::all().map(|check| check.id.as_str()).chain(families).map(str::to_owned);
     let near = nearest(name.trim(), known, 2);
     let hint = match near.as_slice() {
         [] => faults::ExplainList.fault(),

@@ -73,7 +73,7 @@ fn known_values() -> Vec<KnownValues> {
     };
     let rules = Rules::builtin().rules.iter().map(|rule| rule.id.to_owned());
     let explained = catalog.entries().map(|entry| entry.id.clone()).chain(families()).chain(rules);
-    let checked = checks::all().map(|check| check.id.to_owned());
+    let checked = checks::all().map(|check| check.id.to_string());
     let checked: Vec<String> = checked.chain(families()).collect();
     let matrix = Matrix::builtin();
     let texts = |versions: &mut dyn Iterator<Item = String>| -> Vec<String> {

@@ -19,6 +19,10 @@ pub struct Cause {
     /// What it is in a chain of failures.
     #[serde(default)]
     pub role: Role,
+    /// Whether it means only that a peer did not come.
+    /// The ranking of causes needs it; readers of a report do not.
+    #[serde(default, skip_serializing)]
+    pub waits: bool,
     /// One line.
     pub title: Text,
     /// What it means.

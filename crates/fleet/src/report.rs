@@ -56,7 +56,7 @@ fn format_subject(fleet: &Fleet) -> String {
 fn judge(context: &Context<'_>, report: &mut Report) {
     let catalog = Catalog::builtin();
     for rule in RULES {
-        catalog.record(rule.id.as_str(), (rule.run)(context), report);
+        catalog.record(rule.id, (rule.run)(context), report);
     }
 }
 

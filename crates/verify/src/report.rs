@@ -78,10 +78,9 @@ pub fn report(
         }
     }
     for stage in stages {
-        let passed = report
-            .results
-            .iter()
-            .any(|result| result.id == stage.finding_id() && result.state == CheckState::Passed);
+        let passed = report.results.iter().any(|result| {
+            result.id == stage.finding_id().as_str() && result.state == CheckState::Passed
+        });
         if passed {
             report.notes.push(coverage_note(*stage).text());
         }
@@ -130,7 +129,7 @@ fn prove(
     open: &[(Text, Option<Text>)],
 ) -> Proof {
     let n = done.devices.len();
-    let is_asked = |id: &String| stages.iter().any(|stage| stage.finding_id() == id);
+    let is_asked = |id: &String| stages.iter().any(|stage| *id == stage.finding_id());
     let asked = goals::links("verify").filter(|link| link.key.iter().any(is_asked));
     let names: Vec<&Text> = asked.map(|link| &link.name).collect();
     let join =

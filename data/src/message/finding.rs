@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Serialize;
+
 use base::report::{Evidence, Severity};
 use base::text::Spelling;
 
 /// The ID of a finding, for example `CANN-HOME`. Only the tables create one:
 /// `data::findings::cann_home::ID`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(transparent)]
 pub struct FindingId(&'static str);
 
 impl FindingId {
@@ -28,9 +31,21 @@ impl fmt::Display for FindingId {
     }
 }
 
+impl PartialEq<FindingId> for String {
+    fn eq(&self, other: &FindingId) -> bool {
+        self == other.0
+    }
+}
+
 impl PartialEq<str> for FindingId {
     fn eq(&self, other: &str) -> bool {
         self.0 == other
+    }
+}
+
+impl PartialEq<&str> for FindingId {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
     }
 }
 
@@ -42,7 +57,7 @@ impl PartialEq<str> for FindingId {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawFinding {
     /// The finding id, for example `CANN-HOME`.
-    pub id: &'static str,
+    pub id: FindingId,
     /// Which message of that id.
     pub message: &'static str,
     /// How grave it is here.
@@ -54,7 +69,7 @@ pub struct RawFinding {
     /// What it rests on.
     pub evidence: Vec<Evidence>,
     /// Ids that, if also found, are the cause of this one. The first that was found wins.
-    pub because: Vec<&'static str>,
+    pub because: Vec<FindingId>,
     /// Values that are still missing. Private, so that only messages create findings.
     later: Vec<&'static str>,
 }
@@ -89,7 +104,7 @@ impl RawFinding {
             }
         }
         let (evidence, because) = (Vec::new(), Vec::new());
-        Self { id: id.as_str(), message, severity, args, args_zh, evidence, because, later }
+        Self { id, message, severity, args, args_zh, evidence, because, later }
     }
 
     /// Gives the values that were [`base::text::Later`].
@@ -115,7 +130,7 @@ impl RawFinding {
     /// Names findings that explain this one, if they occur too.
     #[must_use]
     pub fn because(mut self, ids: &[FindingId]) -> Self {
-        self.because.extend(ids.iter().map(|id| id.as_str()));
+        self.because.extend(ids);
         self
     }
 }

@@ -1,5 +1,5 @@
 #![expect(clippy::disallowed_methods, reason = "builds trees for the sysroot to read")]
-use data::{Outcome, RawFinding};
+use data::{Outcome, RawFinding, findings::cann_home};
 use std::path::Path;
 
 use super::*;
@@ -42,7 +42,7 @@ fn findings(facts: &Facts, profile: Profile) -> Vec<RawFinding> {
 }
 
 fn keys(found: &[RawFinding]) -> Vec<(&'static str, &'static str, Severity)> {
-    found.iter().map(|found| (found.id, found.message, found.severity)).collect()
+    found.iter().map(|found| (found.id.as_str(), found.message, found.severity)).collect()
 }
 
 fn of(root: &Path, env: &[(&'static str, String)]) -> Vec<(&'static str, &'static str, Severity)> {
@@ -129,7 +129,9 @@ fn an_unknown_environment_is_not_judged() {
     facts.env.known = false;
     assert_eq!(findings(&facts, Profile::General), []);
     let ctx = Context::of(&facts, Profile::General);
-    for check in CHECKS.iter().filter(|c| ["CANN-ENV", "CANN-HOME", "CANN-MIXED"].contains(&c.id)) {
+    for check in
+        CHECKS.iter().filter(|c| ["CANN-ENV", "CANN-HOME", "CANN-MIXED"].contains(&c.id.as_str()))
+    {
         assert!(matches!((check.run)(&ctx), Outcome::NotChecked(_)), "{}", check.id);
     }
 }
@@ -144,7 +146,7 @@ fn a_removed_home_is_the_root_cause() {
     assert_eq!((home.message, home.severity), ("missing", Severity::Error));
     assert_eq!(home.args["root"], NEW);
     assert!(
-        found.iter().all(|f| f.id == "CANN-HOME" || f.because.contains(&"CANN-HOME")),
+        found.iter().all(|f| f.id == "CANN-HOME" || f.because.contains(&cann_home::ID)),
         "{found:?}"
     );
 }
@@ -173,7 +175,7 @@ fn dangling_links_are_found() {
     link(dir.path(), LATEST, "../cann-8.3.0");
     assert_eq!(of(dir.path(), &variables(NEW)), [("CANN-LINKS", "dangling", Severity::Warning)]);
     let found = findings(&facts(dir.path(), &variables(LATEST)), Profile::General);
-    assert_eq!((found[0].id, found[0].message), ("CANN-LINKS", "dangling_used"));
+    assert_eq!((found[0].id.as_str(), found[0].message), ("CANN-LINKS", "dangling_used"));
     assert!(found[1..].iter().all(|f| !f.because.is_empty()), "{found:?}");
 }
 

@@ -41,7 +41,7 @@ fn machine(cann: &str, driver: &str, packages: &[(&str, &str)]) -> Facts {
 }
 
 fn run(id: &str, facts: &Facts) -> Outcome {
-    let check = CHECKS.iter().find(|check| check.id == id).unwrap();
+    let check = CHECKS.iter().find(|check| check.id.as_str() == id).unwrap();
     (check.run)(&Context::of(facts, Profile::General))
 }
 

@@ -55,9 +55,16 @@ fn run(check: fn(&Context<'_>) -> Outcome, facts: &Facts) -> Outcome {
 /// Message and severity of what was found, and the ids that may explain it.
 fn found(outcome: Outcome) -> Vec<(&'static str, Severity, Vec<&'static str>)> {
     match outcome {
-        Outcome::Found(found) => {
-            found.into_iter().map(|found| (found.message, found.severity, found.because)).collect()
-        }
+        Outcome::Found(found) => found
+            .into_iter()
+            .map(|found| {
+                (
+                    found.message,
+                    found.severity,
+                    found.because.iter().map(|id| id.as_str()).collect(),
+                )
+            })
+            .collect(),
         other => panic!("nothing found: {other:?}"),
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn torch_npu(ctx: &Context<'_>) -> Outcome {
     // A CANN that may not be read is not one that is missing.
     let before = found.len();
     let denied = npu::hidden_cann(ctx.facts);
-    found.retain(|one| denied.is_none() || !one.because.contains(&cann_found::ID.as_str()));
+    found.retain(|one| denied.is_none() || !one.because.contains(&cann_found::ID));
     match denied {
         Some(problem) if found.is_empty() && before > 0 => {
             Outcome::Blocked(Reason::Unreadable { what: problem.place().into() })

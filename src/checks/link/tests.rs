@@ -2,7 +2,7 @@
 
 use crate::{Context, Profile};
 use base::report::Severity;
-use data::{Outcome, RawFinding};
+use data::{Outcome, RawFinding, findings::cann_env};
 use facts::{
     CannInstall, Dist, ElfDefect, Facts, LinkedObject, MissingLibrary, MissingVersion, Nnal,
     ResolvedLibrary, UndefinedSymbol,
@@ -123,7 +123,7 @@ fn cann_on_disk_means_that_its_environment_is_missing() {
     facts.link.objects[0].missing = vec![missing("libhccl.so", "cann", &[&path])];
     let found = judge(&facts);
     assert_eq!(lines(&facts), ["TNPU-LINK cann error"]);
-    assert!(found[0].because.contains(&"CANN-ENV"));
+    assert!(found[0].because.contains(&cann_env::ID));
     assert_eq!(found[0].args["set_env"], format!("{CANN}/set_env.sh"));
     // Without the environment nobody can say that it is not on the path.
     facts.link.env_known = false;
@@ -136,7 +136,7 @@ fn cann_that_is_nowhere_has_another_cause() {
     facts.link.objects[0].missing = vec![missing("libhccl.so", "cann", &[])];
     let found = judge(&facts);
     assert_eq!(found[0].message, "cann_lacks");
-    assert!(!found[0].because.contains(&"CANN-ENV"));
+    assert!(!found[0].because.contains(&cann_env::ID));
     facts.cann.installs.clear();
     assert_eq!(judge(&facts)[0].because, ["CANN-FOUND"]);
 }

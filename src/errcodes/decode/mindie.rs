@@ -9,6 +9,7 @@
 use super::decoding::{Decoding, Part};
 use crate::{Link, cause};
 use base::text::Text;
+use data::causes;
 use data::ui;
 
 const COMPONENTS: [&str; 9] = [
@@ -64,12 +65,12 @@ const KINDS: [(&str, ui::Label); 28] = [
 ];
 /// The kinds that name a cause; the others happen for many reasons.
 const CAUSES: [(&str, &str); 6] = [
-    ("01", "env.permission"),
-    ("02", "framework.worker_died"),
-    ("0E", "tool.config_invalid"),
-    ("17", "tool.download_failed"),
-    ("1A", "framework.worker_died"),
-    ("1B", "tool.config_invalid"),
+    ("01", causes::env::PERMISSION),
+    ("02", causes::framework::WORKER_DIED),
+    ("0E", causes::tool::CONFIG_INVALID),
+    ("17", causes::tool::DOWNLOAD_FAILED),
+    ("1A", causes::framework::WORKER_DIED),
+    ("1B", causes::tool::CONFIG_INVALID),
 ];
 
 fn of<T: Copy>(list: &[(&str, T)], key: &str) -> Option<T> {

@@ -3,6 +3,7 @@
 //! Three words of 64 bits, in each of which a bit stands for one fault; several can be set.
 //! The third has bits 0 to 16 and 32 and above (`ProcessStarsCoreErrorMapInfo` of the runtime).
 
+use data::causes;
 use data::ui;
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -106,7 +107,7 @@ impl Registers {
     /// time-out or a trap.
     pub fn links(self) -> Vec<Link> {
         if self.0 == [0; 3] {
-            let cause = cause("aicore.timeout_or_trap");
+            let cause = cause(causes::aicore::TIMEOUT_OR_TRAP);
             return cause.map(|cause| Link { cause, weight: 20 }).into_iter().collect();
         }
         let set = (0..3).flat_map(|word| (0..u64::BITS).map(move |bit| (word, bit)));

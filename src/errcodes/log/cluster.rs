@@ -1,5 +1,6 @@
 //! What several ranks say together, and none alone.
 
+use data::{causes, signatures};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::diagnosis::FaultLocation;
@@ -82,11 +83,11 @@ fn collect_tasks<'a>(
     context: &Context<'a>,
 ) -> BTreeMap<ProcessKey, Task<'a>> {
     let mut tasks: BTreeMap<ProcessKey, Task<'a>> = BTreeMap::new();
-    let waiting = candidates.iter().find(|one| one.cause == "hccl.notify_wait_timeout");
+    let waiting = candidates.iter().find(|one| one.cause == causes::hccl::NOTIFY_WAIT_TIMEOUT);
     let mut runs: Vec<&Item<'a>> = waiting
         .into_iter()
         .flat_map(|waiting| &waiting.items)
-        .filter(|item| item.record.hit.rule == "hccl.taskrun")
+        .filter(|item| item.record.hit.rule == signatures::hccl::TASKRUN)
         .collect();
     runs.sort_by_key(|item| (item.file, item.record.line));
     for item in runs {
@@ -106,7 +107,7 @@ fn collect_tasks<'a>(
             item: item.clone(),
         });
     }
-    for item in context.get("hccl.opdata").into_iter().flatten() {
+    for item in context.get(signatures::hccl::OPDATA).into_iter().flatten() {
         if let Some(task) = tasks.get_mut(&item.who)
             && task.index.is_none()
         {
@@ -137,8 +138,8 @@ fn find_mismatch<'a>(
     }
     let what = |task: &Task<'a>| (task.operation, task.index);
     let (cause, odd) = match find_minority(&together, what) {
-        Some(odd) => ("hccl.op_sequence_mismatch", odd),
-        None => ("hccl.param_mismatch", find_minority(&together, |task| task.count)?),
+        Some(odd) => (causes::hccl::OP_SEQUENCE_MISMATCH, odd),
+        None => (causes::hccl::PARAM_MISMATCH, find_minority(&together, |task| task.count)?),
     };
     let culprit = FaultLocation {
         ranks: odd.iter().filter_map(|task| task.rank).collect(),
@@ -193,12 +194,12 @@ fn find_slow_rank<'a>(
         ..FaultLocation::default()
     };
     let items = together.iter().map(|task| task.item.clone()).collect();
-    Some((Verdict { cause: "hccl.slow_rank", culprit, weight: 78 }, items))
+    Some((Verdict { cause: causes::hccl::SLOW_RANK, culprit, weight: 78 }, items))
 }
 
 /// `Cluster Exception Location[IP/ID]:[90.90.92.240/1]`.
 fn find_reported_location<'a>(context: &Context<'a>) -> Vec<Verdict<'a>> {
-    let items = context.get("hccl.where").into_iter().flatten();
+    let items = context.get(signatures::hccl::WHERE).into_iter().flatten();
     let places: BTreeSet<(&str, u32)> = items
         .filter_map(|item| Some((find_capture(item, "ip")?, parse_capture(item, "device")?)))
         .collect();
@@ -216,23 +217,28 @@ fn find_reported_location<'a>(context: &Context<'a>) -> Vec<Verdict<'a>> {
         by: "cluster_exception_location",
         ..FaultLocation::default()
     };
-    ["hccl.peer_lost", "hccl.peer_stuck", "hccl.notify_wait_timeout", "hccl.error_cqe"]
-        .map(|cause| Verdict { cause, culprit: culprit.clone(), weight: 0 })
-        .into()
+    [
+        causes::hccl::PEER_LOST,
+        causes::hccl::PEER_STUCK,
+        causes::hccl::NOTIFY_WAIT_TIMEOUT,
+        causes::hccl::ERROR_CQE,
+    ]
+    .map(|cause| Verdict { cause, culprit: culprit.clone(), weight: 0 })
+    .into()
 }
 
 /// The ranks that the root did not hear of: all but those that it lists as connected.
 fn find_unconnected<'a>(context: &Context<'a>) -> Option<Verdict<'a>> {
     let of = |rule: &str| context.get(rule).into_iter().flatten();
-    let size: u32 = of("hccl.nego.need").find_map(|item| parse_capture(item, "size"))?;
-    let connected: BTreeSet<u32> = of("hccl.nego.connected")
+    let size: u32 = of(signatures::hccl::NEGO_NEED).find_map(|item| parse_capture(item, "size"))?;
+    let connected: BTreeSet<u32> = of(signatures::hccl::NEGO_CONNECTED)
         .filter_map(|item| find_capture(item, "ranks"))
         .flat_map(|ranks| ranks.split(['[', ']', ',', ' ', ';']))
         .filter_map(|rank| rank.parse::<u32>().ok())
         .collect();
     let ranks: Vec<u32> = (0..size.min(100_000)).filter(|rank| !connected.contains(rank)).collect();
     (!connected.is_empty() && !ranks.is_empty()).then(|| Verdict {
-        cause: "hccl.cluster_negotiation_timeout",
+        cause: causes::hccl::CLUSTER_NEGOTIATION_TIMEOUT,
         culprit: FaultLocation { ranks, by: "unconnected_ranks", ..FaultLocation::default() },
         weight: 0,
     })
@@ -244,11 +250,12 @@ type Place<'a> = (&'a str, u32);
 /// Follows who cannot connect to whom to the end.
 fn follow_link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Verdict<'a>> {
     let mut links: BTreeSet<(u32, u32)> = BTreeSet::new();
-    for item in context.get("hccl.linktable").into_iter().flatten() {
+    for item in context.get(signatures::hccl::LINKTABLE).into_iter().flatten() {
         // The row of a server names the client that did not come as its source.
         links.extend(parse_capture(item, "src").zip(parse_capture(item, "dest")));
     }
-    let transports = candidates.iter().filter(|one| one.cause == "hccl.transport_init_error");
+    let transports =
+        candidates.iter().filter(|one| one.cause == causes::hccl::TRANSPORT_INIT_ERROR);
     for item in transports.flat_map(|one| &one.items) {
         links.extend(parse_capture(item, "src").zip(parse_capture(item, "peer")));
     }
@@ -258,7 +265,7 @@ fn follow_link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) ->
         links.retain(|(_, to)| *to < size);
     }
     let mut places: BTreeSet<(Place<'_>, Place<'_>)> = BTreeSet::new();
-    for item in context.get("hccl.detect").into_iter().flatten() {
+    for item in context.get(signatures::hccl::DETECT).into_iter().flatten() {
         let side =
             |ip: &str, device: &str| Some((find_capture(item, ip)?, parse_capture(item, device)?));
         places.extend(side("src_ip", "src_device").zip(side("dest_ip", "dest_device")));
@@ -280,7 +287,7 @@ fn follow_link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) ->
         by: "link_chain",
         ..FaultLocation::default()
     };
-    ["hccl.socket_timeout", "hccl.transport_init_error", "hccl.p2p_timeout"]
+    [causes::hccl::SOCKET_TIMEOUT, causes::hccl::TRANSPORT_INIT_ERROR, causes::hccl::P2P_TIMEOUT]
         .map(|cause| Verdict { cause, culprit: culprit.clone(), weight: 0 })
         .into()
 }
@@ -294,7 +301,7 @@ fn find_p2p_links(context: &Context<'_>) -> Vec<(u32, u32)> {
             Some(((process.host.as_str(), process.device?), process.rank?))
         })
         .collect();
-    let links = context.get("hccl.p2p_link").into_iter().flatten().filter_map(|item| {
+    let links = context.get(signatures::hccl::P2P_LINK).into_iter().flatten().filter_map(|item| {
         let host = item.process.host.as_str();
         let rank = |name: &str| known.get(&(host, parse_capture(item, name)?)).copied();
         item.process.rank.or_else(|| rank("local")).zip(rank("peer"))
@@ -366,7 +373,8 @@ pub(super) fn collect_ranks(candidates: &[Candidate<'_>], context: &Context<'_>)
             .values()
             .flatten()
             .filter(|item| {
-                item.record.hit.cause == "hccl.identity" || item.record.hit.rule == "hccl.nego.need"
+                item.record.hit.cause == "hccl.identity"
+                    || item.record.hit.rule == signatures::hccl::NEGO_NEED
             })
             .filter_map(|item| parse_capture(item, "size"))
             .max(),

@@ -2,6 +2,7 @@
 //!
 //! A bare number is no code: process ids, thread ids and addresses have the same shape.
 
+use data::causes;
 use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
@@ -329,7 +330,7 @@ fn find_inner_code(key: &str, value: &str, at: usize) -> Option<StatedCode> {
 fn find_register_cause(words: [u64; 3], at: usize) -> StatedCode {
     let text = format!("({:#x}, {:#x}, {:#x})", words[0], words[1], words[2]);
     let link = Registers(words).links().into_iter().next();
-    let cause = link.map_or("aicore.kernel_exception", |link| link.cause.id.as_str());
+    let cause = link.map_or(causes::aicore::KERNEL_EXCEPTION, |link| link.cause.id.as_str());
     let (role, weight) = classify_core_error(link.map_or(0, |link| link.weight));
     StatedCode { family: "aicore", spelled: text, cause: Some(cause), role, weight, at }
 }

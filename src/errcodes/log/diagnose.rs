@@ -1,5 +1,6 @@
 //! Puts the stages together: from what was read to what is said.
 
+use data::signatures;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::{self, Verdict};
@@ -363,8 +364,9 @@ fn find_missing_evidence(
         "plog" => plog,
         "plog_all_ranks" => plog && silent.is_empty() && files.len() > 1,
         "device_log" => named("device-"),
-        "traceback" => records()
-            .any(|record| record.hit.rule == "py.error" || record.hit.text.contains("Error: ")),
+        "traceback" => records().any(|record| {
+            record.hit.rule == signatures::py::ERROR || record.hit.text.contains("Error: ")
+        }),
         "all_ranks_stdout" => files.len() > 1 && silent.is_empty(),
         "dmesg" => named("dmesg") || named("messages"),
         _ => false,

@@ -1,5 +1,6 @@
 //! Operators that torch_npu computes on the CPU, by its warnings.
 
+use data::signatures;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
@@ -13,7 +14,7 @@ static WARNING: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// The signature of these warnings.
-pub(super) const RULE: &str = "op.fallback";
+pub(super) const RULE: &str = signatures::op::FALLBACK;
 
 /// Literals, one of which every such line holds.
 pub(super) const LITERALS: [&str; 3] = ["supported on the NPU", "AutoFallback", "auto fallback"];

@@ -7,6 +7,7 @@ use super::source::{Problem, ProblemKind};
 use crate::{Cause, cause, evidence};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
+use data::causes;
 use data::ui;
 
 /// As many kinds of missing evidence as are asked for.
@@ -100,7 +101,7 @@ pub(super) fn format_numbers(list: &[u32]) -> String {
 /// Whether nothing but warnings of operators on the CPU speak for it: such a run is slow, and does
 /// not fail of that.
 fn is_slow_alone(suspect: &Suspect, diagnosis: &Diagnosis) -> bool {
-    suspect.cause == "op.not_supported_on_npu"
+    suspect.cause == causes::op::NOT_SUPPORTED_ON_NPU
         && suspect.count <= diagnosis.fallbacks.values().sum()
 }
 

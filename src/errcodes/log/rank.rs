@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::cause_table;
 use super::process::{Process, ProcessKey, ProcessTable};
 use super::role::Role;
 use super::scan::{FileReport, Record};
@@ -36,20 +37,6 @@ const PATIENCE: i64 = 7_500;
 
 /// A rank that does not wait is told from logs that are not complete by this many that do.
 const FEW: usize = 2;
-
-/// Causes that say no more than that a peer did not come.
-const WAITS: [&str; 10] = [
-    "hccl.notify_wait_timeout",
-    "hccl.socket_timeout",
-    "hccl.cluster_negotiation_timeout",
-    "hccl.p2p_timeout",
-    "hccl.transport_init_error",
-    "hccl.peer_lost",
-    "hccl.error_cqe",
-    "framework.store_timeout",
-    "framework.collective_watchdog",
-    "runtime.stream_sync_timeout",
-];
 
 /// A hit with the process that it is of.
 #[derive(Debug, Clone)]
@@ -101,7 +88,7 @@ impl<'a> Candidate<'a> {
             score: i32::from(best.weight) + (others * AGREEMENT.0).min(AGREEMENT.1),
             role,
             stale: false,
-            waits: WAITS.contains(&cause),
+            waits: cause_table::cause(cause).is_some_and(|known| known.waits),
             in_baseline: false,
             explained: None,
             items,

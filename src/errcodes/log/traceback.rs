@@ -1,6 +1,7 @@
 //! Tracebacks of Python from their first line to the exception that ends them, whatever its type
 //! is called: `pyarrow.lib.ArrowInvalid`, `cv2.error` and `queue.Empty` have no word in common.
 
+use data::signatures;
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
@@ -10,7 +11,7 @@ use regex::bytes::Regex;
 pub(super) const HEADER: &str = "Traceback (most recent call last):";
 
 /// The signature of any exception, as which one is told.
-pub(super) const RULE: &str = "py.any";
+pub(super) const RULE: &str = signatures::py::ANY;
 
 /// After how many lines the end is no longer looked for.
 const LINES: u32 = 600;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use base::report::{Coverage, Proof, Report};
 use base::text::Text;
 use data::{
+    findings::ops_read,
     goals::{self, LinkDefinition},
     ui,
 };
@@ -40,6 +41,8 @@ pub(super) fn gaps(
 /// Proves that every operator has a known path.
 pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> Proof {
     let share = share(read).unwrap_or_default();
+    // An audit finds nothing but problems of inputs and of operators.
+    let is_input = |id: &str| ops_read::ID == id;
     let errors = |ids: &dyn Fn(&str) -> bool| {
         let found = goals::contradictions(&report.findings, ids);
         (!found.is_empty()).then_some(Coverage::Contradicted { findings: found, reason: None })
@@ -47,12 +50,12 @@ pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> 
     let gap = gaps.into_iter().next();
     goals::prove("audit-ops", "operators", BTreeMap::from([("share", share)]), |link| {
         let coverage = match link.id.as_str() {
-            "inputs" => errors(&|id| id == "OPS-READ").or_else(|| Some(open(gap.clone()?, link))),
+            "inputs" => errors(&is_input).or_else(|| Some(open(gap.clone()?, link))),
             "model" if read.iter().all(|input| input.judged.is_empty()) => {
                 Some(open(ui::OPS_NO_OPERATORS.text(), link))
             }
             "known" => unknown(read).map(|reason| open(reason, link)),
-            "supported" => errors(&|id| id != "OPS-READ" && id.starts_with("OPS-")),
+            "supported" => errors(&|id| !is_input(id)),
             "libraries" => Some(libraries(read, link)),
             _ => None,
         };

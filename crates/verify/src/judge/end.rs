@@ -164,7 +164,11 @@ mod tests {
                 took: Duration::ZERO,
             };
             let item = judge_end(&ran, &mut Vec::new()).unwrap();
-            assert_eq!((item.found.id, item.found.message), ("VERIFY-HANG", message), "{state:?}");
+            assert_eq!(
+                (item.found.id.as_str(), item.found.message),
+                ("VERIFY-HANG", message),
+                "{state:?}"
+            );
             assert_eq!(item.found.args["function"], "aclrtMalloc");
             assert_eq!(item.found.args["pid"], "42");
             assert!(

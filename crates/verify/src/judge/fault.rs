@@ -137,9 +137,7 @@ pub(super) fn judge_fault(
             found.evidence(describe_data_error(data))
         }
     };
-    if stage == Stage::Kernel
-        && found.id == verify_kernel::ID.as_str()
-        && found.severity == Severity::Error
+    if stage == Stage::Kernel && found.id == verify_kernel::ID && found.severity == Severity::Error
     {
         // The compiler, the loader or the device: nothing here decides it.
         reasons.push(Reason::VerifyUndecided { what: format_devices(&[device]) });

@@ -15,9 +15,10 @@ use base::report::{CheckState, Evidence, Finding, RuleResult, fold_consequences}
 use base::text::{Later, Text};
 use base::visible::NAME;
 use data::{
-    Catalog, RawFinding, Reason,
+    Catalog, FindingId, RawFinding, Reason,
     findings::{
-        verify_busy, verify_cache, verify_load, verify_memory, verify_speed, verify_stress,
+        env_visible, verify_busy, verify_cache, verify_chatter, verify_crash, verify_hang,
+        verify_load, verify_memory, verify_runtime, verify_speed, verify_stress,
     },
 };
 use end::{judge_end, judge_vendor_output};
@@ -108,12 +109,12 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
     }
     visible::explain(&mut items, done, around);
     for item in &mut items {
-        let runtime = item.found.id == "VERIFY-RUNTIME";
+        let runtime = item.found.id == verify_runtime::ID;
         if let Some(list) = around.visible.as_ref().filter(|_| runtime) {
             let evidence = Evidence::env(NAME).value(list);
             item.found.evidence.push(evidence);
         }
-        if item.found.id != "VERIFY-CHATTER"
+        if item.found.id != verify_chatter::ID
             && let Some(log) = around.logs.get(&item.child)
         {
             item.found.evidence.push(Evidence::file(&log.path).value(&log.lines));
@@ -299,10 +300,10 @@ fn build_results(
     findings: &[Finding],
 ) -> Vec<RuleResult> {
     let catalog = Catalog::builtin();
-    let result = |id: &'static str, state: CheckState, reason: Option<Reason>| {
+    let result = |id: FindingId, state: CheckState, reason: Option<Reason>| {
         catalog.result(id, state, reason.as_ref())
     };
-    let found = |id: &str| findings.iter().any(|finding| finding.id == id);
+    let found = |id: FindingId| findings.iter().any(|finding| finding.id == id);
     let mut results: Vec<RuleResult> = Stage::ALL
         .into_iter()
         .map(|stage| {
@@ -317,29 +318,29 @@ fn build_results(
             result(id, verdict, reason)
         })
         .collect();
-    results.push(match (&around.visible, found("ENV-VISIBLE")) {
+    results.push(match (&around.visible, found(env_visible::ID)) {
         (None, _) => {
             let reason = Reason::NotSet { what: NAME.to_owned() };
-            result("ENV-VISIBLE", CheckState::NotApplicable, Some(reason))
+            result(env_visible::ID, CheckState::NotApplicable, Some(reason))
         }
-        (Some(_), true) => result("ENV-VISIBLE", CheckState::Found, None),
+        (Some(_), true) => result(env_visible::ID, CheckState::Found, None),
         (Some(_), false) if done.count.is_none() => {
-            result("ENV-VISIBLE", CheckState::NotChecked, Some(Reason::VerifyStopped))
+            result(env_visible::ID, CheckState::NotChecked, Some(Reason::VerifyStopped))
         }
-        (Some(_), false) => result("ENV-VISIBLE", CheckState::Passed, None),
+        (Some(_), false) => result(env_visible::ID, CheckState::Passed, None),
     });
-    for id in ["VERIFY-CRASH", "VERIFY-HANG", "VERIFY-CHATTER"] {
+    for id in [verify_crash::ID, verify_hang::ID, verify_chatter::ID] {
         let verdict = if found(id) { CheckState::Found } else { CheckState::Passed };
         results.push(result(id, verdict, None));
     }
     results.push(match &done.in_use {
-        DeviceUse::Used(_) => result("VERIFY-BUSY", CheckState::Found, None),
-        DeviceUse::Idle => result("VERIFY-BUSY", CheckState::Passed, None),
+        DeviceUse::Used(_) => result(verify_busy::ID, CheckState::Found, None),
+        DeviceUse::Idle => result(verify_busy::ID, CheckState::Passed, None),
         DeviceUse::Unknown(_) => {
-            result("VERIFY-BUSY", CheckState::NotChecked, Some(Reason::VerifyUseUnknown))
+            result(verify_busy::ID, CheckState::NotChecked, Some(Reason::VerifyUseUnknown))
         }
         DeviceUse::NotAsked => {
-            result("VERIFY-BUSY", CheckState::NotApplicable, Some(Reason::VerifyStopped))
+            result(verify_busy::ID, CheckState::NotApplicable, Some(Reason::VerifyStopped))
         }
     });
     let compiled = done
@@ -347,11 +348,11 @@ fn build_results(
         .iter()
         .flat_map(|ran| &ran.events)
         .any(|event| matches!(event, Event::Kernel { .. }));
-    results.push(match (found("VERIFY-CACHE"), compiled) {
-        (true, _) => result("VERIFY-CACHE", CheckState::Found, None),
-        (_, true) => result("VERIFY-CACHE", CheckState::Passed, None),
+    results.push(match (found(verify_cache::ID), compiled) {
+        (true, _) => result(verify_cache::ID, CheckState::Found, None),
+        (_, true) => result(verify_cache::ID, CheckState::Passed, None),
         (_, false) => {
-            result("VERIFY-CACHE", CheckState::NotApplicable, Some(Reason::VerifyNoKernel))
+            result(verify_cache::ID, CheckState::NotApplicable, Some(Reason::VerifyNoKernel))
         }
     });
     let measured = done
@@ -360,14 +361,14 @@ fn build_results(
         .flat_map(|ran| &ran.events)
         .any(|event| matches!(event, Event::StepEnd { gb_per_s: Some(_), .. }));
     let limited = !around.floors.is_empty() || !around.baseline.is_empty();
-    results.push(match (found("VERIFY-SPEED"), limited, measured) {
-        (true, ..) => result("VERIFY-SPEED", CheckState::Found, None),
+    results.push(match (found(verify_speed::ID), limited, measured) {
+        (true, ..) => result(verify_speed::ID, CheckState::Found, None),
         (_, false, _) => {
-            result("VERIFY-SPEED", CheckState::NotApplicable, Some(Reason::VerifyNoLimit))
+            result(verify_speed::ID, CheckState::NotApplicable, Some(Reason::VerifyNoLimit))
         }
-        (_, true, true) => result("VERIFY-SPEED", CheckState::Passed, None),
+        (_, true, true) => result(verify_speed::ID, CheckState::Passed, None),
         (_, true, false) => {
-            result("VERIFY-SPEED", CheckState::NotChecked, Some(Reason::VerifyStopped))
+            result(verify_speed::ID, CheckState::NotChecked, Some(Reason::VerifyStopped))
         }
     });
     results

@@ -4,7 +4,7 @@ use super::{DeviceFinding, JudgeContext};
 use crate::run::RunResult;
 use base::report::{Evidence, Severity};
 use base::visible::{FaultKind, NAME, judge_taken, sorted};
-use data::findings::env_visible;
+use data::findings::{env_visible, verify_runtime};
 
 /// Adds what is wrong with the list, and names it as the cause of devices that are missing.
 ///
@@ -32,7 +32,7 @@ pub(super) fn explain(items: &mut Vec<DeviceFinding>, done: &RunResult, around: 
         found.severity = Severity::Warning;
     }
     let named = list.split(',').count();
-    for item in items.iter_mut().filter(|item| item.found.id == "VERIFY-RUNTIME") {
+    for item in items.iter_mut().filter(|item| item.found.id == verify_runtime::ID) {
         let device = item.found.args.get("device").and_then(|number| number.parse().ok());
         let left_out = match item.found.message {
             "no_device" => true,
@@ -40,7 +40,7 @@ pub(super) fn explain(items: &mut Vec<DeviceFinding>, done: &RunResult, around: 
             _ => false,
         };
         if left_out {
-            item.found.because = vec!["ENV-VISIBLE"];
+            item.found.because = vec![env_visible::ID];
         }
     }
     items.push(DeviceFinding { found, device: None, code: None, child: done.first.name.clone() });

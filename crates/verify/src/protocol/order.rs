@@ -1,5 +1,6 @@
 //! What a child has to do.
 
+use data::FindingId;
 use data::findings::{
     verify_compute, verify_fabric, verify_kernel, verify_load, verify_memory, verify_runtime,
     verify_stress,
@@ -62,15 +63,15 @@ impl Stage {
     }
 
     /// The id of what is found on it.
-    pub const fn finding_id(self) -> &'static str {
+    pub const fn finding_id(self) -> FindingId {
         match self {
-            Self::Load => verify_load::ID.as_str(),
-            Self::Runtime => verify_runtime::ID.as_str(),
-            Self::Memory => verify_memory::ID.as_str(),
-            Self::Compute => verify_compute::ID.as_str(),
-            Self::Kernel => verify_kernel::ID.as_str(),
-            Self::Fabric => verify_fabric::ID.as_str(),
-            Self::Stress => verify_stress::ID.as_str(),
+            Self::Load => verify_load::ID,
+            Self::Runtime => verify_runtime::ID,
+            Self::Memory => verify_memory::ID,
+            Self::Compute => verify_compute::ID,
+            Self::Kernel => verify_kernel::ID,
+            Self::Fabric => verify_fabric::ID,
+            Self::Stress => verify_stress::ID,
         }
     }
 }

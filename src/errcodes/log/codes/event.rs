@@ -1,6 +1,7 @@
 //! Events of a chip, in the words of the driver, of `npu-smi` and of cluster management; and the
 //! codes of the service that starts processes on a device.
 
+use data::causes;
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
@@ -94,10 +95,10 @@ pub(super) fn state_tsd_error(number: u64, at: usize) -> Option<StatedCode> {
         .iter()
         .find(|row| row.code == code && row.component == "tsd" && number != 0)?;
     let cause = match row.symbol.as_str() {
-        "TSD_DEVICEID_ERROR" => "runtime.device_id_invalid",
-        "TSD_MEMORY_EXHAUSTED" => "memory.host_oom",
-        "TSD_SUBPROCESS_NUM_EXCEED_THE_LIMIT" => "runtime.resource_exhausted",
-        _ => "driver.device_unreachable",
+        "TSD_DEVICEID_ERROR" => causes::runtime::DEVICE_ID_INVALID,
+        "TSD_MEMORY_EXHAUSTED" => causes::memory::HOST_OOM,
+        "TSD_SUBPROCESS_NUM_EXCEED_THE_LIMIT" => causes::runtime::RESOURCE_EXHAUSTED,
+        _ => causes::driver::DEVICE_UNREACHABLE,
     };
     Some(StatedCode {
         family: "misc",
