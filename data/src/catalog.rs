@@ -55,6 +55,7 @@ pub struct Family {
 
 /// One finding id.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// The id, for example `CANN-HOME`. Never reused for another meaning.
@@ -78,6 +79,7 @@ pub struct Entry {
 
 /// One message of a finding id.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MessageTemplate {
     /// One sentence, with placeholders.
@@ -92,6 +94,7 @@ pub struct MessageTemplate {
 
 /// One step of a fix.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FixTemplate {
     /// English.

@@ -59,7 +59,7 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     let mut report = Report::new("check", subject);
     report.provenance.push(("matrix".to_owned(), matrix.describe()));
     report.overview = super::overview::overview(facts);
-    report.extra = super::overview::extra(facts);
+    report.add_members(&super::overview::members(facts));
     report.notes.extend(super::overview::nothing_here(&context));
     // Skipped checks need no verdict.
     let run: Vec<_> =

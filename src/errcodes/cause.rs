@@ -9,6 +9,7 @@ use data::ui;
 
 /// A cause of failures: a name that codes, texts of logs and rules agree on.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
     /// A stable key, `<layer>.<name>`.
@@ -48,6 +49,7 @@ impl Cause {
 
 /// What a cause is in a chain of failures, unless a rule knows better.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// It can be the first cause.
@@ -72,6 +74,7 @@ impl Role {
 
 /// One thing to do.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// English.
@@ -85,6 +88,7 @@ pub struct Step {
 
 /// Something that a diagnosis needs, and how to get it.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// A stable key.

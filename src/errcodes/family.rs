@@ -9,6 +9,7 @@ use base::text::Text;
 
 /// How a family writes its codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A decimal number.
@@ -23,6 +24,7 @@ pub enum Kind {
 
 /// A family of codes.
 #[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Family {
     /// The id, also the name of its file.
@@ -48,6 +50,7 @@ pub struct Family {
 
 /// A code and what its source says about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// The code in the spelling of its family.
     pub code: String,

@@ -171,6 +171,7 @@ impl Topic {
 
 /// A topic for programs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Item<'a> {
     /// A finding id.
@@ -236,6 +237,7 @@ pub enum Item<'a> {
 
 /// A rule of `convert` with all that is told of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleRow<'a> {
     #[serde(flatten)]
     rule: &'a Rule,
@@ -245,6 +247,7 @@ pub struct RuleRow<'a> {
 
 /// One meaning of a code.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Meaning<'a> {
     family: &'a errcodes::Family,
     code: &'a Row,
@@ -261,6 +264,7 @@ pub struct Meaning<'a> {
 
 /// A code of another family.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
     family: &'static str,
     code: String,
@@ -282,6 +286,7 @@ fn codes(rows: &[(&'static errcodes::Family, Row)]) -> Vec<Named> {
 
 /// What the parts of a code say.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decoded<'a> {
     #[serde(flatten)]
     decoding: &'a errcodes::decode::Decoding,

@@ -9,6 +9,7 @@ use data::ui;
 
 /// The gate as JSON and SARIF have it.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct GateJson<'a> {
     fail_on: FailOn,
     on_inconclusive: OnInconclusive,

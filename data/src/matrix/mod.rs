@@ -41,6 +41,7 @@ static MATRIX: LazyLock<Matrix> = LazyLock::new(Matrix::unpack);
 
 /// A source that the rows were read from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
     /// Name of the source.
@@ -54,6 +55,7 @@ pub struct Origin {
 
 /// A file that was laid over the built-in matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overlay {
     /// The file.
     pub file: String,
@@ -81,6 +83,7 @@ macro_rules! matrix {
     ($($(#[$doc:meta])* $field:ident: $row:ident = $name:literal,)*) => {
         /// The whole matrix. Rows are in the order of the file: newest first.
         #[derive(Debug, Clone, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct Matrix {
             /// Always [`MATRIX_SCHEMA`].
             pub schema: String,

@@ -6,6 +6,7 @@ use super::{Finding, Severity, Verdict};
 
 /// Minimum severity at which a finding makes the exit status 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FailOn {
     /// Errors only; of operators, those that raise one.
@@ -32,6 +33,7 @@ impl FailOn {
 
 /// Exit status of an inconclusive verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OnInconclusive {
     /// Status 3.

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// A message of the tables that ship in the binary, where it lies there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Words {
     /// English.
@@ -44,6 +45,7 @@ impl From<Words> for Text {
 
 /// A message in English and Chinese.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Text {
     /// English.
