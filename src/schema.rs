@@ -195,7 +195,17 @@ fn close(schema: &mut Value) {
     let types = schema.get("$defs").cloned().unwrap_or_default();
     join(schema, &types);
     close_object(schema, false);
+    // A report has all parts of a proof or none.
+    if schema.pointer("/properties/goal").is_some() {
+        let others = |own: &str| PROOF.iter().filter(|name| **name != own).collect::<Vec<_>>();
+        let together: Map<String, Value> =
+            PROOF.iter().map(|name| ((*name).to_owned(), json!(others(name)))).collect();
+        schema["dependentRequired"] = Value::Object(together);
+    }
 }
+
+/// The members of a report that prove its verdict.
+const PROOF: [&str; 4] = ["coverage", "goal", "headline", "verdict"];
 
 /// Puts the members of a type where an object has the type and members of its own, as a variant
 /// with a tag: a closed type would refuse the tag.

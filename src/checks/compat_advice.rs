@@ -59,7 +59,7 @@ pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) 
 
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("compat", subject);
-    report.provenance.push(("matrix".to_owned(), matrix.describe()));
+    report.provenance.push(("matrix", matrix.describe()));
     report.overview = list_versions(&machine);
     report.add_members(&CompatMembers {
         machine: &machine,

@@ -73,7 +73,7 @@ pub fn report(
     report.tables.extend(changes(plan));
     overview(&mut report, plan, done);
     notes(&mut report, found, done);
-    report.provenance.push(("rules".to_owned(), Rules::builtin().rules.len().to_string()));
+    report.provenance.push(("rules", Text::same(Rules::builtin().rules.len().to_string())));
     report.proof = Some(proof::prove(&report, found, plan));
     if in_detail {
         report.add_members(&members(found, plan, done));

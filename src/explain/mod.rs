@@ -18,7 +18,7 @@ use base::report::Finding;
 use base::text::{Lang, nearest};
 use convert::rules::{Rule, RuleText, Rules};
 use data::{Catalog, Entry, Family};
-use errcodes::{self, Answer, Cause, Note, Row};
+use errcodes::{self, Answer, Cause, Note, Quotation, Row};
 use render::Block;
 
 /// What a name that was asked for turned out to be.
@@ -266,17 +266,20 @@ pub struct Meaning<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
+    /// The ID of the family.
     family: &'static str,
+    /// The code.
     code: String,
+    /// The name of the constant, or the title of the message.
     symbol: String,
-    message: String,
-    zh: String,
+    /// The short official message.
+    message: Quotation,
 }
 
 impl Named {
     fn new(family: &'static errcodes::Family, row: &Row) -> Self {
-        let Row { code, symbol, message, zh, .. } = row.clone();
-        Self { family: &family.id, code, symbol, message, zh }
+        let message = row.quotation();
+        Self { family: &family.id, code: row.code.clone(), symbol: row.symbol.clone(), message }
     }
 }
 

@@ -132,8 +132,10 @@ impl Comparison<'_> {
             let words = format!("{place}: type {:?} became {:?}", types(before), types(after));
             self.broken.push(words);
         }
-        if before.get("pattern") != after.get("pattern") {
-            self.broken.push(format!("{place}: another pattern"));
+        for key in ["pattern", "dependentRequired"] {
+            if before.get(key) != after.get(key) {
+                self.broken.push(format!("{place}: another {key}"));
+            }
         }
         self.compare_members(place, before, after);
         for key in ["items", "additionalProperties", "unevaluatedProperties"] {

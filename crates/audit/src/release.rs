@@ -117,17 +117,18 @@ impl SelectedRelease {
     }
 
     /// Returns the sources of the classification, in one line.
-    pub fn provenance(&self, column: &Column) -> String {
+    pub fn provenance(&self, column: &Column) -> Text {
         let table = format!("torch {}, torch_npu {}", column.torch, column.release);
-        match self.installation.as_ref().map(|found| &found.installed) {
-            None => table,
-            Some(installed) => {
-                let files = match installed.evidence {
-                    KernelSource::Files => "registration files",
-                    KernelSource::Library => "library",
-                };
-                let generic = if installed.generic.is_some() { " and of PyTorch" } else { "" };
-                format!("{files} of torch_npu {}{generic}; else {table}", self.version)
+        let Some(installed) = self.installation.as_ref().map(|found| &found.installed) else {
+            return Text::same(table);
+        };
+        let version = &self.version;
+        match (installed.evidence, installed.generic.is_some()) {
+            (KernelSource::Files, false) => ui::ProvenanceFiles { table, version }.text(),
+            (KernelSource::Files, true) => ui::ProvenanceFilesAndTorch { table, version }.text(),
+            (KernelSource::Library, false) => ui::ProvenanceLibrary { table, version }.text(),
+            (KernelSource::Library, true) => {
+                ui::ProvenanceLibraryAndTorch { table, version }.text()
             }
         }
     }

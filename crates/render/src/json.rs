@@ -77,12 +77,14 @@ struct Tool {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Provenance<'a> {
+    /// What it is: `matrix`, `settings`, `data`, `rules`, `operators`, `libraries`.
     what: &'a str,
-    value: &'a str,
+    /// Which one, for people.
+    value: &'a Text,
 }
 
-impl<'a> From<&'a (String, String)> for Provenance<'a> {
-    fn from((what, value): &'a (String, String)) -> Self {
+impl<'a> From<&'a (&'static str, Text)> for Provenance<'a> {
+    fn from((what, value): &'a (&'static str, Text)) -> Self {
         Self { what, value }
     }
 }

@@ -50,7 +50,7 @@ pub fn report(
     report.proof = Some(prove(done, stages, &report, &judgement.open));
     if simulated {
         report.notes.push(ui::VERIFY_SIMULATED.text());
-        report.provenance.push(("libraries".to_owned(), SIMULATED.to_owned()));
+        report.provenance.push(("libraries", Text::same(SIMULATED)));
         for finding in &mut report.findings {
             finding.title.en = format!("{SIMULATED} {}", finding.title.en);
             finding.title.zh = format!("{SIMULATED} {}", finding.title.zh);

@@ -32,6 +32,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{FileError, UserFile, user_file};
 use crate::data_pack::{Pack, PackError, invalid};
+use crate::ui;
+use base::text::Text;
 use base::version::{CannVersion, RangeList};
 
 /// The format of matrix files that this version reads.
@@ -221,13 +223,18 @@ impl Matrix {
     }
 
     /// In a few words, for the provenance of a report.
-    pub fn describe(&self) -> String {
+    pub fn describe(&self) -> Text {
+        let date = &self.as_of;
         match &self.overlay {
-            None => format!("built-in, as of {}", self.as_of),
-            Some(over) => format!(
-                "built-in, as of {}; {} as of {} over it ({} rows replaced, {} added)",
-                self.as_of, over.file, over.as_of, over.replaced, over.added
-            ),
+            None => ui::MatrixBuiltin { date }.text(),
+            Some(over) => ui::MatrixWithOverlay {
+                added: over.added.to_string(),
+                date,
+                file: &over.file,
+                own: &over.as_of,
+                replaced: over.replaced.to_string(),
+            }
+            .text(),
         }
     }
 

@@ -166,7 +166,7 @@ fn tell(
     if request.all_versions {
         report.tables.extend(releases::table(read, tables));
     }
-    report.provenance.push(("operators".to_owned(), release.provenance(column)));
+    report.provenance.push(("operators", release.provenance(column)));
 }
 
 /// Returns a note about an input in words.

@@ -10,7 +10,7 @@ mod outcome;
 mod proof;
 
 pub use finding::{Evidence, EvidenceKind, Finding, FixStep, Severity, UNKNOWN_VERSION};
-pub use gate::{ExitStatus, FailOn, Gate, OnInconclusive};
+pub use gate::{ExitStatus, FailOn, Gate, GateSetting, OnInconclusive};
 pub use grouping::fold_consequences;
 pub use outcome::{CheckState, RuleResult};
 pub use proof::{Coverage, Goal, Link, Need, Proof, Verdict};
@@ -73,7 +73,7 @@ pub struct Report {
     /// Remarks that are no findings: next steps, what was left out. One line each.
     pub notes: Vec<Text>,
     /// What the judgement rests on, for example the matrix and its date.
-    pub provenance: Vec<(String, String)>,
+    pub provenance: Vec<(&'static str, Text)>,
     /// The tables that were used; set with [`Report::ended`].
     pub data: Option<DataInUse>,
     /// Data of this subcommand alone, put into the JSON report under these keys.

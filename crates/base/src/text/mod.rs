@@ -54,6 +54,23 @@ pub struct Text {
     pub zh: String,
 }
 
+/// Reads a message, or the text that older documents have in its place, for `deserialize_with`.
+///
+/// # Errors
+/// Those of the deserializer.
+pub fn read_text<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Text(Text),
+        Plain(String),
+    }
+    Either::deserialize(from).map(|either| match either {
+        Either::Text(text) => text,
+        Either::Plain(text) => Text::same(text),
+    })
+}
+
 impl Text {
     /// A message from its two versions.
     pub fn new(en: impl Into<String>, zh: impl Into<String>) -> Self {
