@@ -8,9 +8,10 @@ use ascend_doctor::schema::{Document, documents};
 
 fn main() -> std::io::Result<()> {
     let freeze = std::env::args().any(|argument| argument == "--freeze");
-    let (dir, text): (_, fn(&Document) -> String) = match freeze {
-        true => ("tests/fixtures/schemas", Document::frozen),
-        false => ("docs/schema", Document::text),
+    let (dir, text): (_, fn(&Document) -> String) = if freeze {
+        ("tests/fixtures/schemas", Document::frozen)
+    } else {
+        ("docs/schema", Document::text)
     };
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(dir);
     // Schemas of removed shapes must not remain.

@@ -227,9 +227,15 @@ fn join(schema: &mut Value, types: &Value) {
                     }
                 }
             }
-            members.values_mut().for_each(|inner| join(inner, types));
+            for inner in members.values_mut() {
+                join(inner, types);
+            }
         }
-        Value::Array(items) => items.iter_mut().for_each(|inner| join(inner, types)),
+        Value::Array(items) => {
+            for inner in items {
+                join(inner, types);
+            }
+        }
         _ => {}
     }
 }
@@ -252,13 +258,19 @@ fn close_object(schema: &mut Value, part: bool) {
     for (key, value) in members.iter_mut() {
         match (key.as_str(), value) {
             ("properties" | "$defs", Value::Object(inner)) => {
-                inner.values_mut().for_each(|schema| close_object(schema, false));
+                for schema in inner.values_mut() {
+                    close_object(schema, false);
+                }
             }
             ("allOf" | "anyOf" | "oneOf", Value::Array(inner)) => {
-                inner.iter_mut().for_each(|schema| close_object(schema, part || has_members));
+                for schema in inner {
+                    close_object(schema, part || has_members);
+                }
             }
             ("prefixItems", Value::Array(inner)) => {
-                inner.iter_mut().for_each(|schema| close_object(schema, false));
+                for schema in inner {
+                    close_object(schema, false);
+                }
             }
             ("items" | "additionalProperties", schema) => close_object(schema, false),
             _ => {}

@@ -269,9 +269,10 @@ fn documents(program: &mut Command, words: &str) -> Result<Vec<Value>, String> {
     }
     let text = String::from_utf8(output.stdout).unwrap();
     let read = |text: &str| serde_json::from_str(text).map_err(|error| format!("{error}: {text}"));
-    match words.contains("jsonl") {
-        true => text.lines().map(read).collect(),
-        false => read(&text).map(|document| vec![document]),
+    if words.contains("jsonl") {
+        text.lines().map(read).collect()
+    } else {
+        read(&text).map(|document| vec![document])
     }
 }
 
@@ -334,9 +335,10 @@ fn every_subcommand_and_option_has_a_row() {
     fn leaves(command: &clap::Command, path: &str, found: &mut BTreeSet<String>) {
         for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
             let path = format!("{path} {}", sub.get_name());
-            match sub.has_subcommands() {
-                true => leaves(sub, &path, found),
-                false => drop(found.insert(path.trim().to_owned())),
+            if sub.has_subcommands() {
+                leaves(sub, &path, found);
+            } else {
+                found.insert(path.trim().to_owned());
             }
         }
     }

@@ -39,9 +39,8 @@ pub(super) fn describe_all(releases: &[TorchReleases]) -> String {
 
 /// The releases of one version of PyTorch in a line: `2.1.0: 6.0.rc3–7.2.0, 7.4.0`.
 fn describe(of: &TorchReleases) -> String {
-    let ranges = of.releases.iter().map(|ReleaseRange { first, last }| match first == last {
-        true => first.clone(),
-        false => format!("{first}–{last}"),
+    let ranges = of.releases.iter().map(|ReleaseRange { first, last }| {
+        if first == last { first.clone() } else { format!("{first}–{last}") }
     });
     format!("{}: {}", of.torch, ranges.collect::<Vec<_>>().join(", "))
 }
