@@ -41,7 +41,7 @@ PYTEST = "pytest==9.2.0"
 XSD = "testing/example_scripts/junit-10.xsd"
 
 FORMATS = "text json jsonl junit sarif markdown html openmetrics line concise github".split()
-# Every subcommand that writes a report. `{sim}` runs need the simulated libraries.
+# Every subcommand that writes a report.
 REPORTS = [
     "check --sysroot root",
     "check --sysroot root --profile train --lang zh",
@@ -65,6 +65,7 @@ REPORTS = [
     "explain --list",
     "manifest wheel-check wheels",
 ]
+# With the libraries that `cargo test` builds.
 SIMULATED = [
     ("verify", {"ASCSIM_DEVICES": "2"}),
     ("verify --rung compute", {"ASCSIM_FAULT": "kernel:flip"}),
@@ -316,7 +317,7 @@ def runs(simulator: Path | None, at: Path) -> list[tuple[str, str, dict]]:
         libraries = at / "libraries"
         libraries.mkdir()
         for name in LIBRARIES:
-            (libraries / name).symlink_to(simulator / name)
+            (libraries / name).symlink_to((simulator / name).resolve(strict=True))
         own = {"LD_LIBRARY_PATH": str(libraries), "ASCEND_DOCTOR_ALLOW_SIM": "1"}
         all_runs += [(form, f"{words} --format {form}", {**own, **variables})
                      for words, variables in SIMULATED for form in FORMATS]
