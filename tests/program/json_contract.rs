@@ -329,6 +329,25 @@ fn every_document_keeps_to_the_schema_of_its_id() {
     assert_eq!(ids, known, "each schema has a run, each run a schema");
 }
 
+/// Machines of all kinds fill in what one machine leaves out.
+#[test]
+fn reports_of_many_machines_keep_to_the_schema() {
+    let schemas = Schemas::read();
+    let mut failures = Vec::new();
+    // Of a hundred machines every fourth: the tests of `check` build them all.
+    for (name, recipe) in recipe::all().into_iter().step_by(4) {
+        let dir = tempfile::tempdir().unwrap();
+        recipe.build().write(dir.path());
+        let mut program = Command::new(env!("CARGO_BIN_EXE_ascend-doctor"));
+        program.env_clear().current_dir(dir.path());
+        let report =
+            documents(&mut program, "check --sysroot . --no-hash --json").unwrap().remove(0);
+        assert!(report["facts"].is_object());
+        failures.extend(schemas.violations(&report).map(|error| format!("{name}: {error}")));
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
 /// Whoever adds a subcommand or an option adds its row.
 #[test]
 fn every_subcommand_and_option_has_a_row() {
