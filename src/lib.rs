@@ -7,10 +7,13 @@
 //! - `cmd`: one module per subcommand.
 //! - [`config`]: the settings file of a site.
 //! - [`explain`]: pages about findings, codes and rules.
+//! - `schema`: the JSON Schemas of all documents, for tests and `cargo xtask schemas`.
 
 pub mod cli;
 mod cmd;
 pub mod config;
 pub mod explain;
+#[cfg(feature = "schema")]
+pub mod schema;
 
 pub use cmd::{MachineFiles, answer_usage_error, format_error, parse, run};

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::table;
 use crate::data_pack::{Pack, PackError, invalid};
@@ -55,6 +55,7 @@ pub struct Family {
 
 /// One finding id.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// The id, for example `CANN-HOME`. Never reused for another meaning.
@@ -78,6 +79,7 @@ pub struct Entry {
 
 /// One message of a finding id.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MessageTemplate {
     /// One sentence, with placeholders.
@@ -91,7 +93,7 @@ pub struct MessageTemplate {
 }
 
 /// One step of a fix.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FixTemplate {
     /// English.
@@ -99,8 +101,29 @@ pub struct FixTemplate {
     /// Chinese.
     pub zh: String,
     /// A command line; the values of its placeholders are quoted for a shell.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
+}
+
+impl Serialize for FixTemplate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = Text::new(&self.en, &self.zh);
+        FixStep { text, run: self.run.clone() }.serialize(serializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for FixTemplate {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        FixStep::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        generator.subschema_for::<FixStep>()
+    }
 }
 
 #[derive(Deserialize)]

@@ -46,6 +46,7 @@ pub struct Published {
 
 /// What a resolver finds for a set of requirements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The index has all packages.
@@ -58,6 +59,7 @@ pub enum Verdict {
 
 /// A row of `official_pairs.tsv`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfficialPair {
     /// `torch==2.14.0 torch_npu==2.14.0`.
     pub requirements: &'static str,

@@ -4,7 +4,6 @@
 //! rows of the matrix that match, and the versions to install.
 
 use pep440_rs::Version;
-use serde_json::json;
 
 use base::report::{Finding, FixStep, Report};
 use base::text::Text;
@@ -16,6 +15,7 @@ use data::{
 use facts::Facts;
 
 use super::chip::chip;
+use super::members::CompatMembers;
 
 /// The versions and the kind of machine that the user asks for.
 #[derive(Debug, Clone, Default)]
@@ -59,13 +59,15 @@ pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) 
 
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("compat", subject);
-    report.provenance.push(("matrix".to_owned(), matrix.describe()));
+    report.provenance.push(("matrix", matrix.describe()));
     report.overview = list_versions(&machine);
-    report.extra.insert("machine".to_owned(), json!(machine));
-    report.extra.insert("wish".to_owned(), json!(request.versions));
+    report.add_members(&CompatMembers {
+        machine: &machine,
+        wish: &request.versions,
+        advice: advice.as_ref().ok(),
+    });
     match &advice {
         Ok(advice) => {
-            report.extra.insert("advice".to_owned(), json!(advice));
             report.notes.extend(advice.reasons.iter().cloned());
             report.notes.extend(advice.commands.iter().map(Text::same));
         }

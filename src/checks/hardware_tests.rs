@@ -214,10 +214,9 @@ fn a_driver_that_may_not_be_read_is_not_missing() {
             collect::collect(&Sysroot::tree(machine.dir.path()).unwrap(), &Options::default());
         facts.host.container.inside = Some(false);
         facts.problems.push(facts::Problem {
-            detail_zh: None,
             path: path.to_owned(),
             kind: facts::ProblemKind::Denied,
-            detail: String::new(),
+            detail: base::text::Text::default(),
             barrier: None,
             line: None,
         });

@@ -21,6 +21,7 @@ mod host;
 mod integrity;
 mod link;
 mod masked;
+pub mod members;
 mod ms;
 mod net;
 mod npu;

@@ -79,8 +79,7 @@ fn problem_of_directory(place: &str) -> Problem {
     Problem {
         path: place.to_owned(),
         kind: ProblemKind::Denied,
-        detail: denied.en,
-        detail_zh: Some(denied.zh),
+        detail: denied,
         barrier: Some(place.to_owned()),
         line: None,
     }

@@ -3,10 +3,10 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::chip;
+use super::members::{CheckMembers, Fingerprint, HostMember};
 use super::{Context, npu};
 use base::chip::ChipFamily;
 use base::text::Text;
@@ -143,54 +143,45 @@ pub fn nothing_here(ctx: &Context<'_>) -> Vec<Text> {
     vec![label.text(), ui::NOTHING_INSTALL.text()]
 }
 
-/// The members of the JSON report that belong to `check`: `host`, `facts` and `fingerprint`.
-pub fn extra(facts: &Facts) -> Map<String, Value> {
+/// The members of the JSON report that belong to `check`.
+pub fn members(facts: &Facts) -> CheckMembers<'_> {
     let host = &facts.host;
-    let mut extra = Map::new();
-    extra.insert(
-        "host".to_owned(),
-        json!({
-            "name": host.name,
-            "arch": host.arch,
-            "os": host.os_pretty,
-            "kernel": host.kernel,
-            "container": host.container.inside,
-            "machine": host.machine,
-            "boot": host.boot,
-        }),
-    );
-    if let Some(taken) = facts.taken {
-        extra.insert("taken".to_owned(), json!(taken));
+    CheckMembers {
+        host: HostMember {
+            name: host.name.as_deref(),
+            arch: host.arch.as_deref(),
+            os: host.os_pretty.as_deref(),
+            kernel: host.kernel.as_deref(),
+            container: host.container.inside,
+            machine: host.machine.as_deref(),
+            boot: host.boot.as_deref(),
+        },
+        taken: facts.taken,
+        fingerprint: fingerprint(facts),
+        facts,
     }
-    extra.insert("fingerprint".to_owned(), fingerprint(facts));
-    if let Ok(all) = serde_json::to_value(facts) {
-        extra.insert("facts".to_owned(), all);
-    }
-    extra
 }
 
-/// What the nodes of a cluster have in common if they are set up alike. It holds no time, host
-/// name, address or rank.
-fn fingerprint(facts: &Facts) -> Value {
+fn fingerprint(facts: &Facts) -> Fingerprint {
     let dist = |name: &str| facts.python.dist(name).map(|dist| dist.version.clone());
-    json!({
-        "chip": chip::chip(facts).map(|chip| chip.family),
-        "cann": facts.cann.active().and_then(|install| install.version.clone()),
-        "driver": version(facts.driver.version.as_ref()),
-        "firmware": version(facts.driver.firmware.as_ref()),
-        "torch": dist("torch"),
-        "torch_npu": dist("torch-npu"),
-        "vllm": dist("vllm"),
-        "vllm_ascend": dist("vllm-ascend"),
-        "mindspore": dist("mindspore"),
-        "triton_ascend": dist("triton-ascend"),
-        "nnal": nnal(facts),
-        "python": facts.python.interpreter.as_ref().and_then(|python| python.version.clone()),
-        "glibc": facts.host.glibc,
-        "devices": facts.devices.dev_listed.then(|| facts.devices.davinci_ids().len()),
-        "env_hash": env_hash(facts),
-        "elf_hash": elf_hash(facts),
-    })
+    Fingerprint {
+        chip: chip::chip(facts).map(|chip| chip.family),
+        cann: facts.cann.active().and_then(|install| install.version.clone()),
+        driver: version(facts.driver.version.as_ref()).map(str::to_owned),
+        firmware: version(facts.driver.firmware.as_ref()).map(str::to_owned),
+        torch: dist("torch"),
+        torch_npu: dist("torch-npu"),
+        vllm: dist("vllm"),
+        vllm_ascend: dist("vllm-ascend"),
+        mindspore: dist("mindspore"),
+        triton_ascend: dist("triton-ascend"),
+        nnal: nnal(facts),
+        python: facts.python.interpreter.as_ref().and_then(|python| python.version.clone()),
+        glibc: facts.host.glibc.clone(),
+        devices: facts.devices.dev_listed.then(|| facts.devices.davinci_ids().len()),
+        env_hash: env_hash(facts),
+        elf_hash: elf_hash(facts),
+    }
 }
 
 /// The versions of NNAL, each once.
@@ -322,8 +313,8 @@ mod tests {
         let one = with(&[("RANK", "0"), ("HCCL_BUFFSIZE", "200")]);
         assert_eq!(one, with(&[("HCCL_BUFFSIZE", "200"), ("RANK", "1")]));
         assert_ne!(one, with(&[("HCCL_BUFFSIZE", "300")]));
-        assert_eq!(one["chip"], "910b");
-        assert_eq!(one["elf_hash"], Value::Null);
-        assert_eq!(fingerprint(&machine())["env_hash"], Value::Null);
+        assert_eq!(one.chip, Some(ChipFamily::A910B));
+        assert_eq!(one.elf_hash, None);
+        assert_eq!(fingerprint(&machine()).env_hash, None);
     }
 }

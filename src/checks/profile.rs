@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// A use of the machine. Without one, what is absent is only reported where something else
 /// that is there needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
     /// No particular use.

@@ -39,14 +39,16 @@ fn read(ctx: &Context<'_>) -> Outcome {
         } else if first.kind == ProblemKind::Denied {
             scan_read::Denied { path: place }.warning()
         } else {
-            scan_read::Unreadable { path: place, detail: first.text() }.warning()
+            scan_read::Unreadable { path: place, detail: first.detail.clone() }.warning()
         };
         // Where the workload may not read it either, that is the finding.
         let known = ctx.facts.cann.installs.iter().flat_map(|install| &install.unreadable);
         let owner = known.into_iter().any(|path| is_below(path, place) || is_below(place, path));
         let found = if owner { found.because(&[cann_owner::ID]) } else { found };
         problems.into_iter().fold(found, |found, problem| {
-            found.evidence(Evidence::file(&problem.path).line_if(problem.line).says(problem.text()))
+            found.evidence(
+                Evidence::file(&problem.path).line_if(problem.line).says(problem.detail.clone()),
+            )
         })
     });
     found.collect::<Vec<_>>().into()
@@ -56,9 +58,13 @@ fn format(ctx: &Context<'_>) -> Outcome {
     let found = ctx.facts.problems.iter().filter(|problem| problem.kind == ProblemKind::Malformed);
     found
         .map(|problem| {
-            scan_format::Malformed { detail: problem.text(), path: &problem.path }
+            scan_format::Malformed { detail: problem.detail.clone(), path: &problem.path }
                 .warning()
-                .evidence(Evidence::file(&problem.path).line_if(problem.line).says(problem.text()))
+                .evidence(
+                    Evidence::file(&problem.path)
+                        .line_if(problem.line)
+                        .says(problem.detail.clone()),
+                )
         })
         .collect::<Vec<_>>()
         .into()
@@ -101,8 +107,7 @@ mod tests {
         let problem = |path: &str, barrier: Option<&str>| Problem {
             path: path.to_owned(),
             kind: ProblemKind::Denied,
-            detail: "permission denied".to_owned(),
-            detail_zh: None,
+            detail: base::text::Text::same("permission denied"),
             barrier: barrier.map(str::to_owned),
             line: None,
         };

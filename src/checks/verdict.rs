@@ -57,9 +57,9 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     let context = super::Context { facts, matrix, profile, require_npu, data_age };
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("check", subject);
-    report.provenance.push(("matrix".to_owned(), matrix.describe()));
+    report.provenance.push(("matrix", matrix.describe()));
     report.overview = super::overview::overview(facts);
-    report.extra = super::overview::extra(facts);
+    report.add_members(&super::overview::members(facts));
     report.notes.extend(super::overview::nothing_here(&context));
     // Skipped checks need no verdict.
     let run: Vec<_> =

@@ -159,10 +159,9 @@ mod tests {
     fn a_denied_file_forces_no_verdict_where_it_matters() {
         let mut facts = Facts::default();
         facts.problems.push(Problem {
-            detail_zh: None,
             path: "/etc/hccn.conf".to_owned(),
             kind: ProblemKind::Denied,
-            detail: "permission denied".to_owned(),
+            detail: base::text::Text::same("permission denied"),
             barrier: None,
             line: None,
         });

@@ -1,10 +1,11 @@
 //! `compat`: prints the compatibility matrix and says what to install on this machine.
 
 use data::{OrFault as _, faults};
-use serde_json::json;
+use serde::Serialize;
 
 use base::report::ExitStatus;
 use checks::compat_advice::{CompatAnswer, CompatRequest, advice_as_finding, find_compatible};
+use data::Matrix;
 use machine::collect::{self, Options};
 use render::{CompatPage, Format, render_compat};
 
@@ -14,6 +15,14 @@ use super::matrix::load_matrix;
 use super::output::Output;
 use super::requested::resolve_versions;
 use crate::cli::CompatArgs;
+
+/// The rows of the matrix that the request leaves.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct MatrixMember<'a> {
+    /// The rows.
+    matrix: &'a Matrix,
+}
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;
@@ -42,7 +51,7 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
         report.findings.extend(advice.as_ref().map(advice_as_finding));
     }
     if output.format() != Format::Text {
-        report.extra.insert("matrix".to_owned(), json!(rows));
+        report.add_members(&MatrixMember { matrix: &rows });
         return finish(report, output);
     }
     let page = CompatPage { report: &report, matrix: &rows, advice: advice.as_ref() };

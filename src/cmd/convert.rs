@@ -19,6 +19,7 @@ use base::report::{ExitStatus, Report};
 use convert::copy::copy;
 use convert::diff::unified;
 use convert::links;
+use convert::members::{self, TargetMember, TargetSource};
 use convert::options::Options;
 use convert::page;
 use convert::plan::{Plan, draft, plan};
@@ -183,13 +184,14 @@ impl Target {
         };
         report.overview.push((ui::CONVERT_LABEL_TARGET.text(), text));
         let from = match (&version, &self.found) {
-            (_, Some(dir)) => Some(dir.as_str()),
-            (Some(_), None) => Some("--target"),
+            (_, Some(_)) => Some(TargetSource::Installed),
+            (Some(_), None) => Some(TargetSource::Option),
             (None, None) => None,
         };
-        report
-            .extra
-            .insert("target".to_owned(), serde_json::json!({ "torch_npu": version, "from": from }));
+        let path = self.found.as_deref();
+        report.add_members(&TargetMember {
+            target: members::Target { torch_npu: version, from, path },
+        });
         self.shortened.add_to(report);
     }
 }

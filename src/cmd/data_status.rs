@@ -1,7 +1,7 @@
 //! `data status`: the tables in use, their owners, sizes and newest sources.
 
 use data::{OrFault as _, faults};
-use serde_json::json;
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 use super::finish;
@@ -16,6 +16,46 @@ use render::{Block, Format, page_markdown, page_text};
 
 /// The characters of a commit that are shown.
 const COMMIT: usize = 12;
+
+/// The members of the JSON report that `data status` alone has.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct DataMembers<'a> {
+    /// The tables in use.
+    data_tables: Vec<TableMember<'a>>,
+}
+
+/// A table.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct TableMember<'a> {
+    /// Its file, below `data/`.
+    file: &'a str,
+    /// Who maintains it: `hand`, `machine` or `recorded`.
+    owner: &'a str,
+    /// The number of its rows; null if it has none or is not carried.
+    rows: Option<usize>,
+    /// Its size in bytes; null if it is not carried.
+    bytes: Option<usize>,
+    /// The IDs of its sources.
+    sources: &'a [String],
+    /// Its newest source.
+    newest: Option<SourceMember<'a>>,
+}
+
+/// A source of a table.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct SourceMember<'a> {
+    /// Its ID.
+    id: &'a str,
+    /// Its name.
+    name: &'a str,
+    /// The commit that was read.
+    commit: Option<&'a str>,
+    /// The date of that commit or release, `YYYY-MM-DD`.
+    date: Option<&'a str>,
+}
 
 pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
     let sources = Sources::read();
@@ -47,23 +87,23 @@ pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
             Text::same(date.unwrap_or("-")),
             Text::same(if source.is_empty() { "-" } else { &source }),
         ]);
-        documents.push(json!({
-            "file": row.file,
-            "owner": row.owner,
-            "rows": size.and_then(|size| size.rows),
-            "bytes": size.map(|size| size.bytes),
-            "sources": row.sources,
-            "newest": newest.map(|source| json!({
-                "id": source.id,
-                "name": source.name,
-                "commit": source.commit,
-                "date": source.date,
-            })),
-        }));
+        documents.push(TableMember {
+            file: &row.file,
+            owner: &row.owner,
+            rows: size.and_then(|size| size.rows),
+            bytes: size.map(|size| size.bytes),
+            sources: &row.sources,
+            newest: newest.map(|source| SourceMember {
+                id: &source.id,
+                name: &source.name,
+                commit: source.commit.as_deref(),
+                date: source.date.as_deref(),
+            }),
+        });
     }
     if !matches!(output.format(), Format::Text | Format::Markdown) {
         report.tables.push(table);
-        report.extra.insert("data_tables".to_owned(), documents.into());
+        report.add_members(&DataMembers { data_tables: documents });
         return finish(report, output);
     }
     let page = |lang: Lang| {

@@ -18,9 +18,12 @@ use render::{Format, page_markdown, page_text};
 const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-2.schema.json");
 
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct ExplainDocument<'a> {
     schema: &'static str,
+    /// The tables that were used.
     data: &'a DataInUse,
+    /// What the names stand for.
     items: Vec<Item<'a>>,
 }
 
@@ -113,7 +116,7 @@ fn write(args: &ExplainArgs, topics: &[Topic], output: &Output) -> anyhow::Resul
             let all = if list { all_families() } else { Vec::new() };
             let items: Vec<Item<'_>> = all.iter().chain(topics).map(Topic::item).collect();
             let schema = "ascend-doctor/explain/1";
-            let document = Document { schema, data: output.data(), items };
+            let document = ExplainDocument { schema, data: output.data(), items };
             output.write_document(&document)?;
         }
         // These have no pages: what was asked for becomes a report of remarks.

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use crate::cli::{Cli, Command};
+use base::report::GateSetting;
 
 /// Returns the options of the command line that change the exit status, as the user writes them.
 /// Call it before the settings fill in options.
-pub(super) fn of_options(cli: &Cli) -> Vec<String> {
+pub(super) fn of_options(cli: &Cli) -> Vec<GateSetting> {
     let mut gate = Vec::new();
     let mut value = |option: &str, value: Option<String>| {
-        gate.extend(value.map(|value| format!("{option} {value}")));
+        gate.extend(value.map(|value| GateSetting::option(option, Some(value))));
     };
     let path = |path: &Option<std::path::PathBuf>| path.as_deref().map(shown);
     value("--fail-on", cli.output.fail_on.map(|level| level.as_str().to_owned()));
@@ -23,7 +24,7 @@ pub(super) fn of_options(cli: &Cli) -> Vec<String> {
             value("--matrix", path(&args.matrix));
             value("--manifest", path(&args.manifest));
             if args.require_npu {
-                gate.push("--require-npu".to_owned());
+                gate.push(GateSetting::option("--require-npu", None));
             }
         }
         Some(Command::Compat(args)) => value("--matrix", path(&args.matrix)),

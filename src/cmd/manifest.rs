@@ -42,6 +42,7 @@ pub(super) fn wheel_check(sources: &[PathBuf], output: &Output) -> anyhow::Resul
     let catalog = Catalog::builtin();
     let subject = sources.iter().map(|path| path.display().to_string()).collect::<Vec<_>>();
     let mut report = Report::new("manifest", subject.join(" "));
+    report.document = "wheel-check";
     for path in &wheels {
         catalog.record(published_wheel::ID, check_wheel(path)?, &mut report);
     }

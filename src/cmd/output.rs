@@ -12,9 +12,10 @@ use super::output_file::{ReplaceMode, replace};
 use super::settings::Settings;
 use super::{clock, data_pack, progress};
 use crate::cli::{ColorWhen, OutputArgs};
-use base::report::{DataInUse, DataOrigin, Gate, Report};
+use base::report::{DataInUse, DataOrigin, Gate, GateSetting, Report};
 use base::text::Lang;
-use data::goals;
+use base::text::Text;
+use data::{goals, ui};
 use render::{Format, Paint, Style, write_json, write_json_line};
 use serde::Serialize;
 
@@ -37,7 +38,7 @@ impl Output {
         args: &OutputArgs,
         file: Option<PathBuf>,
         settings: Settings,
-        gate: Vec<String>,
+        gate: Vec<GateSetting>,
     ) -> Self {
         let variable = |name: &str| std::env::var(name).ok();
         let terminal = file.is_none() && io::stdout().is_terminal();
@@ -79,13 +80,13 @@ impl Output {
         self.settings.skips.apply(report);
         goals::mark_warnings(report);
         if let Some(file) = &self.settings.file {
-            report.provenance.push(("settings".to_owned(), file.clone()));
+            report.provenance.push(("settings", Text::same(file)));
         }
         report.gate.clone_from(&self.gate);
         report.notes.extend(self.settings.ignored.clone());
         report.ended = clock::now();
         if self.data.origin == DataOrigin::Pack {
-            report.provenance.push(("data".to_owned(), self.describe_pack()));
+            report.provenance.push(("data", self.describe_pack()));
         }
         report.data = Some(self.data.clone());
         report.sort();
@@ -97,13 +98,13 @@ impl Output {
     }
 
     /// The data pack in a few words.
-    fn describe_pack(&self) -> String {
+    fn describe_pack(&self) -> Text {
         let file = self.pack.as_deref().unwrap_or_default();
-        let signed = match &self.data.signed_by {
-            Some(key) => format!("signed with key {key}"),
-            None => "unsigned".to_owned(),
-        };
-        format!("{file}, as of {}, {signed}", self.data.as_of)
+        let date = &self.data.as_of;
+        match &self.data.signed_by {
+            Some(key) => ui::ProvenancePackSigned { date, file, key }.text(),
+            None => ui::ProvenancePackUnsigned { date, file }.text(),
+        }
     }
 
     pub(super) fn format(&self) -> Format {

@@ -1,9 +1,10 @@
 //! Versions and chips that users type in part: their meaning, and the error for unknown ones.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use pep440_rs::Version;
-use serde_json::{Value, json};
+use serde::Serialize;
 
 use crate::cli::VersionArgs;
 use base::report::Report;
@@ -13,6 +14,24 @@ use data::{
     matrix::{Matrix, Parsed, RequestedVersions, Resolved, resolve_cann, resolve_version},
     ui,
 };
+
+/// The options that were given in part.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct ResolvedMember<'a> {
+    /// The values by option: `torch_npu` for `--torch-npu`.
+    resolved: BTreeMap<String, Resolution<'a>>,
+}
+
+/// A value of an option and its meaning.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Resolution<'a> {
+    /// As the user wrote it.
+    asked: &'a str,
+    /// What it stands for.
+    resolved: &'a str,
+}
 
 /// Values of options that are only the beginning of their meaning.
 #[derive(Debug, Default)]
@@ -43,12 +62,11 @@ impl Shortened {
                 Text::new(format!("{option}: {}", said.en), format!("{option}：{}", said.zh));
             report.overview.push((label, said));
         }
-        let values = self.0.iter().map(|(option, asked, meaning)| {
+        let values = self.0.iter().map(|(option, asked, resolved)| {
             let key = option.trim_start_matches('-').replace('-', "_");
-            (key, json!({ "asked": asked, "resolved": meaning }))
+            (key, Resolution { asked, resolved })
         });
-        let values: serde_json::Map<String, Value> = values.collect();
-        report.extra.insert("resolved".to_owned(), Value::Object(values));
+        report.add_members(&ResolvedMember { resolved: values.collect() });
     }
 }
 

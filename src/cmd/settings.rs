@@ -14,6 +14,7 @@ use super::standard_streams::print_to_stderr;
 use super::usage::choose_language;
 use crate::cli::{Cli, Command, OutputArgs};
 use crate::config::{Config, Day, NAME, Skip, Skips};
+use base::report::GateSetting;
 use base::text::Text;
 
 /// The most that is read of the file, in bytes.
@@ -25,7 +26,7 @@ pub(super) struct Settings {
     /// The file, as it is shown; `None` where there is none.
     pub(super) file: Option<String>,
     /// Settings that change the gate, each with its value and file.
-    pub(super) gate: Vec<String>,
+    pub(super) gate: Vec<GateSetting>,
     /// The findings that are known and accepted.
     pub(super) skips: Skips,
     /// Error codes and causes over the built-in ones.
@@ -144,19 +145,25 @@ fn ignore(cli: &Cli, why: &Text) -> Settings {
 }
 
 /// A setting as it is shown, with its file.
-fn name_setting<V: clap::ValueEnum>(key: &str, value: Option<V>, file: &str) -> Option<String> {
+fn name_setting<V: clap::ValueEnum>(
+    key: &str,
+    value: Option<V>,
+    file: &str,
+) -> Option<GateSetting> {
     let value = value?.to_possible_value()?;
-    Some(format!("{key} = \"{}\" ({file})", value.get_name()))
+    Some(GateSetting::setting(key, value.get_name().to_owned(), file, None))
 }
 
 /// Returns what of a file changes the exit status, besides levels.
-fn gate_entries(file: &str, config: &Config, skips: &[Skip]) -> Vec<String> {
+fn gate_entries(file: &str, config: &Config, skips: &[Skip]) -> Vec<GateSetting> {
     let mut gate = Vec::new();
     for skip in skips {
-        gate.push(format!("skip {} ({file}:{})", skip.id, skip.line));
+        gate.push(GateSetting::setting("skip", skip.id.clone(), file, Some(skip.line)));
     }
     let mut path = |name: &str, path: &Option<PathBuf>| {
-        gate.extend(path.as_ref().map(|path| format!("{name} {} ({file})", path.display())));
+        let setting = |path: &PathBuf| path.display().to_string();
+        let value = path.as_ref().map(setting);
+        gate.extend(value.map(|value| GateSetting::setting(name, value, file, None)));
     };
     path("pack", &config.pack);
     path("matrix", &config.matrix);

@@ -23,18 +23,23 @@ use treeedit::kind::FileKind;
 
 /// Hours, and what they are for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effort {
     /// All of it, in hours.
     #[serde(serialize_with = "base::number::significant")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub hours: f64,
     /// For looking at changes that are only likely.
     #[serde(serialize_with = "base::number::significant")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub review: f64,
     /// For what is flagged.
     #[serde(serialize_with = "base::number::significant")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub flagged: f64,
     /// For files that were left alone.
     #[serde(serialize_with = "base::number::significant")]
+    #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub files: f64,
 }
 

@@ -34,6 +34,7 @@ mod joined_lines;
 pub mod links;
 mod mark;
 mod mark_comment;
+pub mod members;
 mod messages;
 pub mod native;
 pub mod notebook;

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
 use super::effort::{effort, rounded};
 use super::encoding::DecodeError;
+use super::members::{
+    self, Change, ConvertMembers, ConvertResult, FileMember, PlaceMember, ProblemMember, Skipped,
+    SkippedBecause,
+};
 use super::plan::{FileProblem, Plan, PlannedFile};
 use super::proof;
 use super::rules::{Match, Rule, Rules};
@@ -71,10 +73,10 @@ pub fn report(
     report.tables.extend(changes(plan));
     overview(&mut report, plan, done);
     notes(&mut report, found, done);
-    report.provenance.push(("rules".to_owned(), Rules::builtin().rules.len().to_string()));
+    report.provenance.push(("rules", Text::same(Rules::builtin().rules.len().to_string())));
     report.proof = Some(proof::prove(&report, found, plan));
     if in_detail {
-        extra(&mut report, found, plan, done);
+        report.add_members(&members(found, plan, done));
     }
     report
 }
@@ -367,50 +369,43 @@ fn notes(report: &mut Report, found: &WalkResult, done: &Done) {
     }
 }
 
-fn extra(report: &mut Report, found: &WalkResult, plan: &Plan, done: &Done) {
+fn members<'a>(found: &'a WalkResult, plan: &'a Plan, done: &Done) -> ConvertMembers<'a> {
     let counts = counts(plan);
-    report.extra.insert(
-        "counts".to_owned(),
-        json!({
-            "files_read": plan.read,
-            "bytes_read": plan.bytes,
-            "files_changed": counts.changed_files,
-            "files_left_alone": counts.problems,
-            "changes": counts.changes,
-            "likely_changes": counts.likely,
-            "flagged": counts.flagged,
-            "noted": counts.noted,
-        }),
-    );
-    report.extra.insert("effort".to_owned(), json!(effort(plan)));
-    let result = match done {
-        Done::Written(_) => "written",
-        Done::Copied(..) => "copied",
-        Done::Planned => "planned",
-        Done::Checked => "checked",
-        Done::Refused(_) => "refused",
-    };
-    report.extra.insert("result".to_owned(), json!(result));
-    let files: Vec<Value> = plan.files.iter().map(file_extra).collect();
-    report.extra.insert("files".to_owned(), json!(files));
-    let skipped: Vec<Value> = found
-        .skipped
-        .iter()
-        .map(|skipped| {
-            let (why, detail) = match &skipped.why {
-                SkipReason::LinkLeaves(target) => ("link_leaves", shown(target)),
-                SkipReason::LinkDangles => ("link_dangles", String::new()),
-                SkipReason::NotRegular => ("not_regular", String::new()),
-                SkipReason::TooLarge(size) => ("too_large", size.to_string()),
-                SkipReason::Unreadable(_, error) => ("unreadable", error.en.clone()),
-            };
-            json!({ "path": shown(&skipped.path), "why": why, "detail": detail })
-        })
-        .collect();
-    report.extra.insert("skipped".to_owned(), json!(skipped));
+    let skipped = found.skipped.iter().map(|skipped| Skipped {
+        path: shown(&skipped.path),
+        why: match &skipped.why {
+            SkipReason::LinkLeaves(target) => SkippedBecause::LinkLeaves { target: shown(target) },
+            SkipReason::LinkDangles => SkippedBecause::LinkDangles,
+            SkipReason::NotRegular => SkippedBecause::NotRegular,
+            SkipReason::TooLarge(size) => SkippedBecause::TooLarge { bytes: *size },
+            SkipReason::Unreadable(_, error) => SkippedBecause::Unreadable { error },
+        },
+    });
+    ConvertMembers {
+        counts: members::Counts {
+            files_read: plan.read,
+            bytes_read: plan.bytes,
+            files_changed: counts.changed_files,
+            files_left_alone: counts.problems,
+            changes: counts.changes,
+            likely_changes: counts.likely,
+            flagged: counts.flagged,
+            noted: counts.noted,
+        },
+        effort: effort(plan),
+        result: match done {
+            Done::Written(_) => ConvertResult::Written,
+            Done::Copied(..) => ConvertResult::Copied,
+            Done::Planned => ConvertResult::Planned,
+            Done::Checked => ConvertResult::Checked,
+            Done::Refused(_) => ConvertResult::Refused,
+        },
+        files: plan.files.iter().map(file_member).collect(),
+        skipped: skipped.collect(),
+    }
 }
 
-fn file_extra(file: &PlannedFile) -> Value {
+fn file_member<'a>(file: &'a PlannedFile) -> FileMember<'a> {
     let text = file.text();
     let edits: HashMap<(usize, usize), &str> = file
         .plan
@@ -418,35 +413,35 @@ fn file_extra(file: &PlannedFile) -> Value {
         .iter()
         .map(|edit| ((edit.range.start, edit.range.end), edit.text.as_str()))
         .collect();
-    let place = |site: &Site| {
-        json!({
-            "rule": site.rule.id, "line": site.line, "column": site.column,
-            "text": text.get(site.range.clone()), "detail": site.detail,
-        })
+    let place = |site: &'a Site| PlaceMember {
+        rule: site.rule.id,
+        line: site.line,
+        column: site.column,
+        text: text.get(site.range.clone()).map(str::to_owned),
+        detail: site.detail.as_deref(),
     };
     let of = |decision| file.plan.sites.iter().filter(move |site| site.decision == decision);
-    let changed: Vec<Value> = of(Decision::Changed)
-        .filter(|_| file.after.is_some())
-        .map(|site| {
-            json!({
-                "rule": site.rule.id, "line": site.line, "column": site.column,
-                "old": text.get(site.range.clone()),
-                "new": edits.get(&(site.range.start, site.range.end)),
-                "certainty": site.certainty,
-            })
-        })
-        .collect();
-    let problem = file.problem.as_ref().map(|problem| {
-        let statement = problem_of(file, problem);
-        json!({ "id": statement.id, "message": statement.message, "detail": statement.args.get("detail") })
+    let changed = of(Decision::Changed).filter(|_| file.after.is_some()).map(|site| Change {
+        rule: site.rule.id,
+        line: site.line,
+        column: site.column,
+        old: text.get(site.range.clone()).map(str::to_owned),
+        new: edits.get(&(site.range.start, site.range.end)).copied(),
+        certainty: site.certainty,
     });
-    json!({
-        "path": shown(&file.file.path),
-        "kind": file.file.kind,
-        "launch": file.file.launch,
-        "changed": changed,
-        "flagged": of(Decision::Flagged).map(place).collect::<Vec<_>>(),
-        "noted": of(Decision::Noted).map(place).collect::<Vec<_>>(),
-        "problem": problem,
-    })
+    let problem = file.problem.as_ref().map(|problem| {
+        let RawFinding { id, message, args, args_zh, .. } = problem_of(file, problem);
+        let detail =
+            args.get("detail").map(|en| Text::new(en, args_zh.get("detail").unwrap_or(en)));
+        ProblemMember { id, message, detail }
+    });
+    FileMember {
+        path: shown(&file.file.path),
+        kind: file.file.kind,
+        launch: file.file.launch,
+        changed: changed.collect(),
+        flagged: of(Decision::Flagged).map(place).collect(),
+        noted: of(Decision::Noted).map(place).collect(),
+        problem,
+    }
 }

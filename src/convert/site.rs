@@ -14,6 +14,7 @@ use super::rules::{Place, Rule, Rules};
 
 /// How sure a decision is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Certainty {
     /// The name was resolved, or the role of the text is certain.
@@ -24,6 +25,7 @@ pub enum Certainty {
 
 /// What happens at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// It is rewritten.

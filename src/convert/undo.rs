@@ -4,6 +4,7 @@ use data::{Fault, OrFault as _, faults};
 use std::path::PathBuf;
 
 use super::links;
+use super::members::UndoMembers;
 use super::report::{shown, shown_directory};
 use base::report::{Evidence, Finding, Report};
 use base::text::Text;
@@ -110,8 +111,8 @@ pub fn undo_last(roots: &[PathBuf], force: bool, subject: String) -> anyhow::Res
     report.findings.extend(links::restored(&unlinked));
     let result = ui::ConvertUndone { n: restored }.text();
     report.overview.push((ui::CONVERT_LABEL_RESULT.text(), result));
-    report.extra.insert("result".to_owned(), serde_json::json!("undone"));
-    report.extra.insert("restored".to_owned(), serde_json::json!(restored));
+    report.document = "convert-undo";
+    report.add_members(&UndoMembers { restored });
     Ok(report)
 }
 

@@ -1,14 +1,15 @@
 //! Causes of failures, their steps and the evidence that a diagnosis needs, as types without the
 //! look-up.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-use base::report::Severity;
+use base::report::{FixStep, Severity};
 use base::text::Text;
 use data::ui;
 
 /// A cause of failures: a name that codes, texts of logs and rules agree on.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
     /// A stable key, `<layer>.<name>`.
@@ -52,6 +53,7 @@ impl Cause {
 
 /// What a cause is in a chain of failures, unless a rule knows better.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// It can be the first cause.
@@ -75,7 +77,7 @@ impl Role {
 }
 
 /// One thing to do.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// English.
@@ -87,8 +89,31 @@ pub struct Step {
     pub run: Option<String>,
 }
 
+impl Serialize for Step {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = Text::new(&self.en, &self.zh);
+        FixStep { text, run: self.run.clone() }.serialize(serializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Step {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        FixStep::schema_name()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        generator.subschema_for::<FixStep>()
+    }
+}
+
 /// Something that a diagnosis needs, and how to get it.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
     /// A stable key.

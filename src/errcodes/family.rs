@@ -3,12 +3,13 @@
 //! The overlay holds values of these types and the tables read the overlay, so that the types
 //! depend on neither.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use base::text::Text;
 
 /// How a family writes its codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// A decimal number.
@@ -23,6 +24,7 @@ pub enum Kind {
 
 /// A family of codes.
 #[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Family {
     /// The id, also the name of its file.
@@ -47,7 +49,7 @@ pub struct Family {
 }
 
 /// A code and what its source says about it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
     /// The code in the spelling of its family.
     pub code: String,
@@ -75,4 +77,84 @@ pub struct Row {
     pub level: String,
     /// The file that it was read from.
     pub source: String,
+}
+
+/// A quotation in the languages of its source.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Quotation {
+    /// English.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub en: String,
+    /// Chinese.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub zh: String,
+}
+
+/// A code and what its source says about it. Members are empty where it says nothing.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct RowDocument<'a> {
+    /// The code in the spelling of its family.
+    code: &'a str,
+    /// The name of the constant, or the title of the message.
+    symbol: &'a str,
+    /// The short official message.
+    message: Quotation,
+    /// The part of the stack, where one family serves several.
+    component: &'a str,
+    /// The names of the arguments of the message.
+    arguments: &'a str,
+    /// The codes that it turns into on its way to the user.
+    becomes: &'a [String],
+    /// The first version of CANN that has it, as far as public sources tell.
+    since: &'a str,
+    /// The last version of CANN that has it; empty if the newest one does.
+    until: &'a str,
+    /// Titles or messages that other versions of CANN give it.
+    formerly: &'a str,
+    /// The official page about it.
+    doc: &'a str,
+    /// How the management of a cluster, or the driver, rates it.
+    level: &'a str,
+    /// The file that it was read from.
+    source: &'a str,
+}
+
+impl Row {
+    /// The short official message.
+    pub fn quotation(&self) -> Quotation {
+        Quotation { en: self.message.clone(), zh: self.zh.clone() }
+    }
+}
+
+impl Serialize for Row {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let document = RowDocument {
+            code: &self.code,
+            symbol: &self.symbol,
+            message: self.quotation(),
+            component: &self.component,
+            arguments: &self.arguments,
+            becomes: &self.becomes,
+            since: &self.since,
+            until: &self.until,
+            formerly: &self.formerly,
+            doc: &self.doc,
+            level: &self.level,
+            source: &self.source,
+        };
+        document.serialize(serializer)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Row {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Row".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        RowDocument::json_schema(generator)
+    }
 }

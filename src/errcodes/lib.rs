@@ -22,7 +22,7 @@ mod user_table;
 
 pub use cause::{Cause, Evidence, Role, Step};
 pub use cause_table::{cause, causes, evidence};
-pub use family::{Family, Kind, Row};
+pub use family::{Family, Kind, Quotation, Row};
 pub use link::{Link, cause_of, links, note};
 pub use note::Note;
 pub use query::{Form, Query};

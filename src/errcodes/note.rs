@@ -6,6 +6,7 @@ use base::text::Text;
 
 /// What is to be said of one code beside its cause.
 #[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Note {
     /// The codes, as `<family>:<code>`.

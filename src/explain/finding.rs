@@ -51,7 +51,8 @@ fn finding_blocks(finding: &Finding, lang: Lang) -> Vec<Block> {
         Block::Paragraph(finding.cause.get(lang).to_owned()),
     ];
     let evidence = finding.evidence.iter().map(|evidence| {
-        let value = evidence.value.as_deref().unwrap_or_default();
+        let said = evidence.said.as_ref().map(|said| said.get(lang));
+        let value = said.or(evidence.value.as_deref()).unwrap_or_default();
         format!("{} {value}", evidence.source).trim().to_owned()
     });
     let evidence: Vec<String> = evidence.collect();

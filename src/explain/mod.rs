@@ -18,7 +18,7 @@ use base::report::Finding;
 use base::text::{Lang, nearest};
 use convert::rules::{Rule, RuleText, Rules};
 use data::{Catalog, Entry, Family};
-use errcodes::{self, Answer, Cause, Note, Row};
+use errcodes::{self, Answer, Cause, Note, Quotation, Row};
 use render::Block;
 
 /// What a name that was asked for turned out to be.
@@ -171,6 +171,7 @@ impl Topic {
 
 /// A topic for programs.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Item<'a> {
     /// A finding id.
@@ -236,6 +237,7 @@ pub enum Item<'a> {
 
 /// A rule of `convert` with all that is told of it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleRow<'a> {
     #[serde(flatten)]
     rule: &'a Rule,
@@ -245,6 +247,7 @@ pub struct RuleRow<'a> {
 
 /// One meaning of a code.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Meaning<'a> {
     family: &'a errcodes::Family,
     code: &'a Row,
@@ -261,18 +264,22 @@ pub struct Meaning<'a> {
 
 /// A code of another family.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
+    /// The ID of the family.
     family: &'static str,
+    /// The code.
     code: String,
+    /// The name of the constant, or the title of the message.
     symbol: String,
-    message: String,
-    zh: String,
+    /// The short official message.
+    message: Quotation,
 }
 
 impl Named {
     fn new(family: &'static errcodes::Family, row: &Row) -> Self {
-        let Row { code, symbol, message, zh, .. } = row.clone();
-        Self { family: &family.id, code, symbol, message, zh }
+        let message = row.quotation();
+        Self { family: &family.id, code: row.code.clone(), symbol: row.symbol.clone(), message }
     }
 }
 
@@ -282,6 +289,7 @@ fn codes(rows: &[(&'static errcodes::Family, Row)]) -> Vec<Named> {
 
 /// What the parts of a code say.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decoded<'a> {
     #[serde(flatten)]
     decoding: &'a errcodes::decode::Decoding,

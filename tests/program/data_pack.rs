@@ -409,7 +409,8 @@ fn reports_name_the_data_and_its_age() {
     site.signed(&GOOD);
     let schema: Value =
         serde_json::from_str(include_str!("../../docs/schema/report-2.schema.json")).unwrap();
-    let schema = jsonschema::validator_for(&schema["properties"]["data"]).unwrap();
+    let schema = serde_json::json!({ "$ref": "#/$defs/DataInUse", "$defs": schema["$defs"] });
+    let schema = jsonschema::validator_for(&schema).unwrap();
     let id = format!("{:016X}", u64::from_le_bytes(site.keys.pk.keynum().try_into().unwrap()));
     let hash = base::hash::Sha256::of(&GOOD).hex();
     for args in [

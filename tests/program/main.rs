@@ -10,7 +10,8 @@
 //! - `data_pack`: data packs, good and bad ones, and `data status`;
 //! - `verdicts`: the acceptance table of all subcommands;
 //! - `cli_conventions`, `formats`, `outputs`: the common options, formats and files;
-//! - `json_contract`: documents, their schemas, and what other programs read.
+//! - `json_contract`: every JSON document against its schema, and what other programs read;
+//! - `schemas`: the schemas against the types, and against those of the last release.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -28,6 +29,7 @@ mod logs;
 mod option_table;
 mod outputs;
 mod report_and_bundle;
+mod schemas;
 mod translate_error;
 mod verdicts;
 mod verify;

@@ -9,6 +9,7 @@ use machine::sysroot::{SysFile, Sysroot};
 
 use crate::environment::CannFunctions;
 use crate::ops::aclnn;
+use crate::report::members::CannMember;
 
 /// The newest release with a complete list of functions.
 const KNOWN: &str = "8.1.RC1";
@@ -117,13 +118,13 @@ impl Cann {
         }
     }
 
-    /// Returns the JSON of the report.
-    pub fn json(&self) -> serde_json::Value {
+    /// Returns the member of the JSON report.
+    pub(crate) fn member(&self) -> CannMember<'_> {
         match self {
             Self::Libraries { path, objects } => {
-                serde_json::json!({ "path": path, "libraries": objects.len() })
+                CannMember::Installation { path, libraries: objects.len() }
             }
-            Self::Version { version, .. } => serde_json::json!({ "version": version }),
+            Self::Version { version, .. } => CannMember::Version { version },
         }
     }
 

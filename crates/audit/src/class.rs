@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// The execution of an operator on an NPU, from the best to the worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SupportClass {
     /// A kernel of torch_npu runs on the device.

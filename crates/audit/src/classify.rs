@@ -16,9 +16,11 @@ const SEQUENTIAL_LIMIT: usize = 200;
 
 /// An operator with its class, and the reasons for the class.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassifiedOperator {
     /// As the input names it.
     #[serde(serialize_with = "as_text")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub op: Op,
     /// Its class.
     pub class: SupportClass,

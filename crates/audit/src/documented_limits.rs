@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use base::chip::ChipFamily;
+use base::text::Words;
 
 use super::class::SupportClass;
 use super::classify::class_of;
@@ -19,6 +20,7 @@ use crate::ops::documents::{DocumentedSupport, Documents};
 
 /// A called API with a documented limit.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LimitedApi {
     /// Its name.
     pub api: &'static str,
@@ -32,10 +34,7 @@ pub struct LimitedApi {
     pub not_listed: Vec<&'static str>,
     /// Their other limits, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub limits: Vec<&'static str>,
-    /// The same in Chinese.
-    #[serde(skip)]
-    pub limits_zh: Vec<&'static str>,
+    pub limits: Vec<Words>,
     /// The worst class of its operators, if all of them are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub registered: Option<SupportClass>,
@@ -50,6 +49,7 @@ pub struct LimitedApi {
 
 /// The result of comparing documents, registrations and the calls of an API.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DocumentationPoint {
     /// Called unsupported, and nothing else is known.
@@ -97,8 +97,7 @@ pub fn limited_apis(
             supported: support.supported,
             dtypes: support.types.clone(),
             not_listed: support.missing.clone(),
-            limits: support.limits.iter().map(|word| word.en).collect(),
-            limits_zh: support.limits.iter().map(|word| word.zh).collect(),
+            limits: support.limits.iter().map(|word| Words { en: word.en, zh: word.zh }).collect(),
             registered,
             points: points(support, calls, &operators, registered, against),
             count: calls.count,

@@ -14,6 +14,7 @@ use crate::ops::aclnn::{self, AiCpu};
 
 /// Something that keeps a kernel from running as it should.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Limit {
     /// The documents do not list the data type for an argument.

@@ -17,6 +17,7 @@ pub(crate) const LONGEST_NAME: usize = 200;
 
 /// An operator as an input names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Op {
     /// The namespace: `aten`, `npu`, `torchvision`, or the domain of ONNX (`onnx` for its own).
     pub namespace: String,
@@ -80,6 +81,7 @@ impl fmt::Display for Op {
 
 /// The format of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
     /// `torch.jit.save`: code in a zip.
@@ -106,6 +108,7 @@ pub enum Format {
 
 /// What a user has to know about how far an input was understood.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
     /// There are tensors and no operators in this format.
@@ -128,6 +131,7 @@ pub enum Note {
 
 /// Where and how often an operator is used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Use {
     /// How often the input names it.
     pub count: u64,
@@ -153,6 +157,7 @@ pub struct Use {
         skip_serializing_if = "Option::is_none",
         serialize_with = "base::number::thousandths_if"
     )]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub micros: Option<f64>,
     /// How often of these it is only reached with some arguments, or only named.
     #[serde(skip_serializing_if = "is_zero")]
@@ -180,6 +185,7 @@ pub struct Calls {
 
 /// The operators and properties of an input.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
     /// What kind of file it is.
     pub format: Format,

@@ -1,7 +1,6 @@
 //! The torch_npu that operators are classified for, and the reason of the selection.
 
 use data::{Fault, faults, ui};
-use serde_json::{Value, json};
 
 use base::text::Text;
 use machine::collect::find_installed;
@@ -10,6 +9,7 @@ use machine::sysroot::Sysroot;
 use crate::ops::installed::{FoundInstallation, KernelSource, read_site};
 use crate::ops::tables::Column;
 use crate::ops::{Match, Tables, Target};
+use crate::report::members::{InstalledMember, TableMatch, TableMember, TargetMember};
 
 /// The selected torch_npu.
 pub struct SelectedRelease {
@@ -117,48 +117,48 @@ impl SelectedRelease {
     }
 
     /// Returns the sources of the classification, in one line.
-    pub fn provenance(&self, column: &Column) -> String {
+    pub fn provenance(&self, column: &Column) -> Text {
         let table = format!("torch {}, torch_npu {}", column.torch, column.release);
-        match self.installation.as_ref().map(|found| &found.installed) {
-            None => table,
-            Some(installed) => {
-                let files = match installed.evidence {
-                    KernelSource::Files => "registration files",
-                    KernelSource::Library => "library",
-                };
-                let generic = if installed.generic.is_some() { " and of PyTorch" } else { "" };
-                format!("{files} of torch_npu {}{generic}; else {table}", self.version)
+        let Some(installed) = self.installation.as_ref().map(|found| &found.installed) else {
+            return Text::same(table);
+        };
+        let version = &self.version;
+        match (installed.evidence, installed.generic.is_some()) {
+            (KernelSource::Files, false) => ui::ProvenanceFiles { table, version }.text(),
+            (KernelSource::Files, true) => ui::ProvenanceFilesAndTorch { table, version }.text(),
+            (KernelSource::Library, false) => ui::ProvenanceLibrary { table, version }.text(),
+            (KernelSource::Library, true) => {
+                ui::ProvenanceLibraryAndTorch { table, version }.text()
             }
         }
     }
 
-    /// Returns the JSON of the report.
-    pub fn json(&self, column: &Column) -> Value {
-        let mut target = json!({
-            "torch_npu": self.version,
-            "from": self.from,
-            "table": {
-                "torch": column.torch,
-                "release": column.release,
-                "match": match self.target.how {
-                    Match::Wheel => "wheel",
-                    Match::Release => "release",
-                    Match::Nearest => "nearest",
+    /// Returns the member of the JSON report, without chip and CANN.
+    pub(crate) fn member<'a>(&'a self, column: &'a Column) -> TargetMember<'a> {
+        TargetMember {
+            torch_npu: &self.version,
+            from: self.from,
+            table: TableMember {
+                torch: column.torch,
+                release: column.release,
+                how: match self.target.how {
+                    Match::Wheel => TableMatch::Wheel,
+                    Match::Release => TableMatch::Release,
+                    Match::Nearest => TableMatch::Nearest,
                 },
             },
-        });
-        if let Some(found) = &self.installation {
-            let installed = &found.installed;
-            target["installed"] = json!({
-                "path": self.path,
-                "torch": installed.torch,
-                "evidence": installed.evidence,
-                "kernels": installed.kernels.aten.len(),
-                "custom": installed.kernels.custom.len(),
-                "native_functions": installed.generic.is_some(),
-                "missing_in_library": found.missing,
-            });
+            installed: self.installation.as_ref().map(|found| InstalledMember {
+                path: &self.path,
+                torch: found.installed.torch.as_deref(),
+                evidence: found.installed.evidence,
+                kernels: found.installed.kernels.aten.len(),
+                custom: found.installed.kernels.custom.len(),
+                native_functions: found.installed.generic.is_some(),
+                missing_in_library: found.missing.as_deref(),
+            }),
+            soc: None,
+            cann: None,
+            documents: None,
         }
-        target
     }
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 /// A generation of chips: what an ops package or a plug-in is built for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ChipFamily {
     /// Ascend 310.
     #[serde(rename = "310")]

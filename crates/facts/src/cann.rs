@@ -10,6 +10,7 @@ use base::version::CannVersion;
 
 /// All that CANN left on the disk.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cann {
     /// Every installation that was found, by path.
     pub installs: Vec<CannInstall>,
@@ -63,6 +64,7 @@ impl Cann {
 
 /// One CANN installation.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CannInstall {
     /// Its root without links, for example `/usr/local/Ascend/cann-8.5.0` or
     /// `/usr/local/Ascend/ascend-toolkit/8.3.RC1`.
@@ -133,6 +135,7 @@ pub fn is_below(path: &str, dir: &str) -> bool {
 
 /// A symbolic link to an installation, or a directory of such links.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CannLink {
     /// The link.
     pub path: String,
@@ -147,6 +150,7 @@ pub struct CannLink {
 
 /// An NNAL installation (the ATB operator library).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Nnal {
     /// Root without links, for example `/usr/local/Ascend/nnal/atb/8.3.RC1`.
     pub path: String,
@@ -172,6 +176,7 @@ impl Nnal {
 
 /// An entry of an environment variable that names a directory of the Ascend stack.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EnvPath {
     /// Variable.
     pub variable: String,

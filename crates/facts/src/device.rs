@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Kind of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FileKind {
     /// A regular file.
@@ -42,6 +43,7 @@ impl FileKind {
 
 /// The devices that the system shows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Devices {
     /// Whether [`Devices::nodes`] is all there is: a copied tree without a `.rootmeta.json`
     /// has lost its device nodes.
@@ -54,6 +56,7 @@ pub struct Devices {
 
 /// A device node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
     /// Path, for example `/dev/davinci0`.
     pub path: String,
@@ -67,6 +70,7 @@ pub struct Node {
 
 /// Owner and permissions of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeOwner {
     /// Permission bits.
     pub mode: u32,
@@ -78,6 +82,7 @@ pub struct NodeOwner {
 
 /// A PCI function of vendor 0x19e5.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PciFunction {
     /// Address, for example `0000:5a:00.0`.
     pub address: String,

@@ -10,6 +10,7 @@ use base::report::Evidence;
 
 /// A `key=value` file such as `version.info`, with the place it was read from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InfoFile {
     /// Path.
     pub path: String,
@@ -34,6 +35,7 @@ impl InfoFile {
 
 /// The kernel driver's user-space side, the firmware package and npu-smi.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Driver {
     /// `/etc/ascend_install.info`.
     pub install_info: Option<InfoFile>,
@@ -75,6 +77,7 @@ impl Driver {
 
 /// Parsed output of `npu-smi info`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NpuSmi {
     /// The command line or file that it came from.
     pub source: String,
@@ -100,6 +103,7 @@ pub struct NpuSmi {
 
 /// One chip in the table of npu-smi.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NpuChip {
     /// NPU id.
     pub npu: u32,

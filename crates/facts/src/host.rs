@@ -8,6 +8,7 @@ use super::Lines;
 
 /// The machine and its operating system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Host {
     /// Host name, if known.
     pub name: Option<String>,
@@ -76,6 +77,7 @@ pub struct Host {
 
 /// A package index of pip.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PipIndex {
     /// The file or environment variable that names it.
     pub source: String,
@@ -88,6 +90,7 @@ pub struct PipIndex {
 
 /// The first processor of `/proc/cpuinfo`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cpu {
     /// `vendor_id` (`GenuineIntel`), or `CPU implementer` (`0x48`).
     pub vendor: Option<String>,
@@ -123,6 +126,7 @@ impl Cpu {
 
 /// Signs of a container.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Container {
     /// The verdict: `None` if there is no evidence either way.
     pub inside: Option<bool>,
@@ -136,6 +140,7 @@ pub struct Container {
 
 /// A mounted file system.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mount {
     /// Mount point.
     pub point: String,
@@ -154,6 +159,7 @@ impl Container {
 
 /// Size of a file system, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Space {
     /// Size of the file system.
     pub total: u64,

@@ -6,6 +6,7 @@ use super::PthCode;
 
 /// Results of the integrity collector.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Integrity {
     /// One entry per distribution that was examined.
     pub packages: Vec<PackageIntegrity>,
@@ -15,6 +16,7 @@ pub struct Integrity {
 
 /// What was compared of one distribution.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PackageIntegrity {
     /// Normalised name.
     pub name: String,
@@ -61,6 +63,7 @@ pub struct PackageIntegrity {
 
 /// One file that is not what RECORD says.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileDifference {
     /// Path on the machine.
     pub path: String,
@@ -78,6 +81,7 @@ pub struct FileDifference {
 
 /// Comparison with the hashes of published wheels.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Upstream {
     /// `match`; `differs`; `other_build` (another build under a published version: no library in
     /// common, and all of them as the installation's own RECORD says); `other_version` (the

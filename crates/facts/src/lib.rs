@@ -36,6 +36,7 @@ pub const FACTS_SCHEMA: &str = "ascend-doctor/facts/1";
 
 /// Everything that was read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Facts {
     /// Always [`FACTS_SCHEMA`].
     pub schema: String,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Results of the static dynamic linker.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Link {
     /// Whether the environment's search path was known. Without it, libraries are also searched
     /// where `set_env.sh` would look, and "not on the path" is never claimed.
@@ -48,6 +49,7 @@ impl Link {
 
 /// A library found on the search path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResolvedLibrary {
     /// Path as the search composed it.
     pub path: String,
@@ -78,6 +80,7 @@ impl LinkedObject {
 
 /// One shared object under examination.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkedObject {
     /// Path.
     pub path: String,
@@ -109,6 +112,7 @@ pub struct LinkedObject {
 
 /// What is wrong with a file that should be a shared object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ElfDefect {
     /// No bytes at all.
@@ -145,6 +149,7 @@ pub enum ElfDefect {
 
 /// A dependency that is not on the search path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissingLibrary {
     /// `DT_NEEDED` name.
     pub name: String,
@@ -161,6 +166,7 @@ pub struct MissingLibrary {
 
 /// An undefined symbol.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UndefinedSymbol {
     /// Mangled name.
     pub name: String,
@@ -172,6 +178,7 @@ pub struct UndefinedSymbol {
 
 /// A symbol version that the library found does not define.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissingVersion {
     /// For example `GLIBC_2.28`.
     pub version: String,

@@ -9,6 +9,7 @@ use base::report::Evidence;
 
 /// `hccn.conf`, hccn_tool and the rank table.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Net {
     /// `/etc/hccn.conf`.
     pub hccn: Option<HccnConf>,
@@ -24,6 +25,7 @@ pub struct Net {
 
 /// Content of `/etc/hccn.conf`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HccnConf {
     /// Path.
     pub path: String,
@@ -50,6 +52,7 @@ impl HccnConf {
 
 /// A rank table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankTable {
     /// Path.
     pub path: String,
@@ -78,6 +81,7 @@ impl RankTable {
 
 /// A device in a rank table.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankDevice {
     /// `server_id`.
     pub server: String,

@@ -7,6 +7,7 @@ use super::is_below;
 
 /// Kinds of problems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
     /// The user who runs the tool may not read it.
@@ -27,16 +28,14 @@ pub enum ProblemKind {
 
 /// One file or directory that gave no facts, and why.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// The path on the examined machine.
     pub path: String,
     /// What kind of problem.
     pub kind: ProblemKind,
-    /// In words of the operating system or of the parser.
-    pub detail: String,
-    /// The same in Chinese, where the words are those of this tool or have a translation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub detail_zh: Option<String>,
+    /// In words of the operating system, of the parser or of this tool.
+    pub detail: Text,
     /// The directory that may not be searched, where that hides the path.
     #[serde(default)]
     pub barrier: Option<String>,
@@ -46,11 +45,6 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// The detail in both languages.
-    pub fn text(&self) -> Text {
-        Text::new(&self.detail, self.detail_zh.as_ref().unwrap_or(&self.detail))
-    }
-
     /// What has to be opened so that the problem goes away: the directory that hides the path,
     /// or the path itself.
     pub fn place(&self) -> &str {
@@ -61,6 +55,7 @@ impl Problem {
 /// A directory or file that the user has no permission to read, and that a collector looked into.
 /// Files below it seem to be missing, but may exist.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnreadablePath {
     /// The path without links.
     pub real: String,

@@ -8,6 +8,7 @@ use super::NodeOwner;
 
 /// The user, groups, capabilities and interpreter under examination.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Process {
     /// Effective user id, if known.
     pub uid: Option<u32>,
@@ -37,6 +38,7 @@ pub struct Process {
 
 /// A shared object in the address space of a running process.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MappedFile {
     /// Path, as the kernel shows it.
     pub path: String,
@@ -94,6 +96,7 @@ impl Process {
 
 /// The environment variables that matter here: an allow-list, with secrets left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Env {
     /// Whether the environment is known at all; without it nothing is said about variables.
     pub known: bool,
@@ -109,6 +112,7 @@ pub struct Env {
 
 /// One entry of a search path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchEntry {
     /// The variable.
     pub variable: String,

@@ -9,6 +9,7 @@ use base::report::Evidence;
 
 /// The Python environment under examination, and others that were seen.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Python {
     /// The interpreter that would run the workload.
     pub interpreter: Option<Interpreter>,
@@ -43,6 +44,7 @@ pub struct Python {
 
 /// A Python interpreter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interpreter {
     /// Path as it was found.
     pub path: String,
@@ -69,6 +71,7 @@ pub struct Interpreter {
 
 /// An installed distribution (`*.dist-info`, `*.egg-info`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dist {
     /// Name, normalised (PEP 503: lower case, runs of `-_.` become `-`).
     pub name: String,
@@ -153,6 +156,7 @@ impl Dist {
 
 /// A line of an `entry_points.txt`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryPoint {
     /// The heading that it stands under, for example `vllm.platform_plugins`.
     pub group: String,
@@ -167,6 +171,7 @@ pub struct EntryPoint {
 
 /// A line of a `.pth` file that Python runs at its start.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PthCode {
     /// The `.pth` file.
     pub path: String,
@@ -179,6 +184,7 @@ pub struct PthCode {
 
 /// What `torch` and `torch_npu` say outside their metadata.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TorchBuild {
     /// `cuda` in `torch/version.py`: `None` if the file or the line is absent, empty for `None`.
     pub cuda: Option<String>,
@@ -205,6 +211,7 @@ impl TorchBuild {
 
 /// vLLM and its Ascend plugin.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VllmBuild {
     /// `vllm_ascend/_build_info.py`: keys and values.
     pub build_info: BTreeMap<String, String>,
@@ -229,6 +236,7 @@ pub struct VllmBuild {
 
 /// `MindSpore`'s plug-in libraries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MindSporeBuild {
     /// Package directory.
     pub dir: Option<String>,

@@ -183,7 +183,8 @@ struct Link {
 #[derive(Deserialize)]
 struct Provenance {
     what: String,
-    value: String,
+    #[serde(deserialize_with = "base::text::read_text")]
+    value: Text,
 }
 
 #[derive(Default, Deserialize)]
@@ -335,7 +336,7 @@ fn read_value(document: &Document, from: Place, check: bool) -> ComponentValue {
         Place::Tool => ComponentValue::Unknown,
         Place::Matrix => {
             let matrix = document.provenance.iter().find(|part| part.what == "matrix");
-            matrix.map_or(ComponentValue::Unknown, |part| bound_value(part.value.clone()))
+            matrix.map_or(ComponentValue::Unknown, |part| bound_value(part.value.en.clone()))
         }
     }
 }

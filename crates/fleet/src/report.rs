@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Value, json};
-
 use super::component::COMPONENTS;
 use super::fleet_reports::{Fleet, Host};
 use super::hostlist::{format_ranges, format_shortened};
+use super::members::{
+    Comparison, FindingMember, FleetMembers, GroupMember, HostList, Spread, Unreadable, ValueMember,
+};
 use super::proof;
-use super::record::ReportedFinding;
+use super::record::{ComponentValue, ReportedFinding};
 use super::rules::{self, Context, Group, IN_SENTENCE, RULES, count_values, format_hosts};
 use super::{GroupBy, Options};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
@@ -17,6 +18,8 @@ use data::{Catalog, ui};
 
 /// As many values of one component as the table shows.
 const VALUES: usize = 8;
+/// As many values of one component as the JSON report has.
+const MOST_VALUES: usize = 1000;
 /// As many wordings of one finding as are shown.
 const WORDINGS: usize = 8;
 /// How long a list of hosts may be in a table or as evidence, in bytes.
@@ -43,7 +46,7 @@ pub fn report(fleet: &Fleet, options: &Options) -> Report {
         let count = fleet.replaced.len();
         report.notes.push(ui::FleetReplaced { count, hosts }.text());
     }
-    report.extra.insert("fleet".to_owned(), extra_json(&context, &missing, &said));
+    report.add_members(&members(&context, &missing, &said));
     report
 }
 
@@ -81,10 +84,8 @@ impl SharedFinding<'_> {
         let mut evidence: Vec<Evidence> = Vec::new();
         if self.wordings.len() > 1 {
             for (sent, hosts) in self.wordings.iter().take(WORDINGS) {
-                let mut piece = Evidence::host(format_shortened(hosts.iter().copied(), IN_TABLE));
-                piece.value = Some(sent.title.en.clone());
-                piece.said = Some(sent.title.clone());
-                evidence.push(piece);
+                let piece = Evidence::host(format_shortened(hosts.iter().copied(), IN_TABLE));
+                evidence.push(piece.says(sent.title.clone()));
             }
         }
         if self.wordings.len() > WORDINGS {
@@ -227,7 +228,7 @@ fn list_overview(context: &Context<'_>, missing: &[&str]) -> Vec<(Text, Text)> {
         .filter_map(|(index, component)| {
             let [group] = context.groups else { return None };
             let spread = count_values(group, index);
-            let super::record::ComponentValue::Is(value) = spread.majority()? else { return None };
+            let ComponentValue::Is(value) = spread.majority()? else { return None };
             let label = component.label().en;
             Some(format!("{label} {value} ({}/{})", spread.values[0].1.len(), spread.known))
         })
@@ -271,7 +272,7 @@ fn version_tables(groups: &[Group<'_>]) -> Vec<Table> {
         let mut rows = Vec::new();
         for (index, component) in COMPONENTS.iter().enumerate() {
             let spread = count_values(group, index);
-            if let [(super::record::ComponentValue::Absent, _)] = spread.values.as_slice() {
+            if let [(ComponentValue::Absent, _)] = spread.values.as_slice() {
                 continue;
             }
             for (value, hosts) in spread.values.iter().take(VALUES) {
@@ -345,78 +346,67 @@ fn unanswered_table(fleet: &Fleet) -> Option<Table> {
 }
 
 /// The same for programs.
-fn extra_json(context: &Context<'_>, missing: &[&str], said: &[SharedFinding<'_>]) -> Value {
+fn members<'a>(
+    context: &'a Context<'a>,
+    missing: &[&str],
+    said: &'a [SharedFinding<'a>],
+) -> FleetMembers<'a> {
     let fleet = context.fleet;
     let list = |hosts: &[&str]| format_ranges(hosts.iter().copied());
-    let group = |group: &Group<'_>| {
-        let components: serde_json::Map<String, Value> = COMPONENTS
-            .iter()
-            .enumerate()
-            .filter_map(|(index, component)| {
-                let spread = count_values(group, index);
-                if spread.known == 0 {
-                    return None;
-                }
-                let plain = |value: &super::record::ComponentValue| match value {
-                    super::record::ComponentValue::Is(text) => json!(text),
-                    _ => Value::Null,
-                };
-                let values: Vec<Value> = spread
-                    .values
-                    .iter()
-                    .take(1000)
-                    .map(|(value, hosts)| {
-                        json!({ "value": plain(value), "count": hosts.len(), "hosts": list(hosts) })
-                    })
-                    .collect();
-                let own = json!({
-                    "majority": spread.majority().map(plain),
-                    "has_majority": spread.majority().is_some(),
-                    "known": spread.known,
-                    "values": values,
-                });
-                Some((component.key.to_owned(), own))
-            })
-            .collect();
-        json!({ "name": group.name, "hosts": group.hosts.len(), "components": components })
-    };
-    let states: serde_json::Map<String, Value> = group_by_state(fleet)
+    let states = group_by_state(fleet)
         .into_iter()
-        .map(|(state, hosts)| {
-            let own = json!({ "count": hosts.len(), "hosts": list(&hosts) });
-            (state.key().to_owned(), own)
+        .map(|(state, hosts)| (state.key(), HostList { count: hosts.len(), hosts: list(&hosts) }));
+    let findings = said.iter().map(|said| FindingMember {
+        id: &said.first.id,
+        message: &said.first.message,
+        severity: said.severity,
+        count: said.hosts.len(),
+        hosts: format_ranges(said.hosts.iter().copied()),
+        title: &said.first.title,
+    });
+    let unreadable =
+        fleet.unread.iter().map(|unread| Unreadable { source: &unread.source, why: &unread.why });
+    let group_by = context.options.group_by.map(|by| match by {
+        GroupBy::Soc => "soc",
+        GroupBy::Role => "role",
+    });
+    FleetMembers {
+        fleet: Comparison {
+            hosts: fleet.hosts.len(),
+            group_by,
+            groups: context.groups.iter().map(group_member).collect(),
+            states: states.collect(),
+            missing: list(missing),
+            missing_count: missing.len(),
+            unreadable: unreadable.collect(),
+            replaced: fleet.replaced.len(),
+            findings: findings.collect(),
+        },
+    }
+}
+
+fn group_member<'a>(group: &'a Group<'a>) -> GroupMember<'a> {
+    let plain = |value: &ComponentValue| match value {
+        ComponentValue::Is(text) => Some(text.clone()),
+        _ => None,
+    };
+    let spread = |index: usize| {
+        let spread = count_values(group, index);
+        let values = spread.values.iter().take(MOST_VALUES).map(|(value, hosts)| ValueMember {
+            value: plain(value),
+            count: hosts.len(),
+            hosts: format_ranges(hosts.iter().copied()),
+        });
+        (spread.known > 0).then(|| Spread {
+            majority: spread.majority().and_then(plain),
+            has_majority: spread.majority().is_some(),
+            known: spread.known,
+            values: values.collect(),
         })
-        .collect();
-    let findings: Vec<Value> = said
+    };
+    let components = COMPONENTS
         .iter()
-        .map(|said| {
-            json!({
-                "id": said.first.id,
-                "message": said.first.message,
-                "severity": said.severity,
-                "count": said.hosts.len(),
-                "hosts": format_ranges(said.hosts.iter().copied()),
-                "title": said.first.title,
-            })
-        })
-        .collect();
-    let unread: Vec<Value> = fleet
-        .unread
-        .iter()
-        .map(|unread| json!({ "source": unread.source, "why": unread.why.en }))
-        .collect();
-    json!({
-        "hosts": fleet.hosts.len(),
-        "group_by": context.options.group_by.map(|by| match by {
-            GroupBy::Soc => "soc",
-            GroupBy::Role => "role",
-        }),
-        "groups": context.groups.iter().map(group).collect::<Vec<_>>(),
-        "states": states,
-        "missing": list(missing),
-        "missing_count": missing.len(),
-        "unreadable": unread,
-        "replaced": fleet.replaced.len(),
-        "findings": findings,
-    })
+        .enumerate()
+        .filter_map(|(index, component)| Some((component.key, spread(index)?)));
+    GroupMember { name: &group.name, hosts: group.hosts.len(), components: components.collect() }
 }

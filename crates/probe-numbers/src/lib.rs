@@ -23,6 +23,7 @@ pub const POISON: u8 = 0xa5;
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
 )]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Dtype {
     /// 32-bit integers.
@@ -249,6 +250,7 @@ pub fn product(dtype: Dtype, size: usize, seed: u64) -> Exact {
 
 /// How data is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// One element.
@@ -284,6 +286,7 @@ impl Pattern {
 
 /// Where two arrays differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// How.
     pub pattern: Pattern,

@@ -65,7 +65,7 @@ pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -
         write_tables(page.matrix, style, out)?;
     }
     for (_, value) in &page.report.provenance {
-        let text = ui::CompatAsOf { matrix: &value }.text();
+        let text = ui::CompatAsOf { matrix: value }.text();
         write_paragraph(&escape_line(text.get(style.lang)), "", style, out)?;
     }
     Ok(())

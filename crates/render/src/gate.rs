@@ -3,17 +3,18 @@
 use serde::Serialize;
 
 use super::plain::labeled_sentence;
-use base::report::{FailOn, Gate, OnInconclusive, Report};
+use base::report::{FailOn, Gate, GateSetting, OnInconclusive, Report};
 use base::text::{Lang, Text, escape_line};
 use data::ui;
 
 /// The gate as JSON and SARIF have it.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct GateJson<'a> {
     fail_on: FailOn,
     on_inconclusive: OnInconclusive,
     exit_status: u8,
-    settings: &'a [String],
+    settings: &'a [GateSetting],
 }
 
 impl<'a> From<&'a Report> for GateJson<'a> {
@@ -44,7 +45,10 @@ pub(super) fn describe(gate: &Gate) -> Option<Text> {
         OnInconclusive::Allow => parts.push(ui::GATE_INCONCLUSIVE_ALLOW.text()),
     }
     if !gate.settings.is_empty() {
-        let list = |glue: &str| escape_line(&gate.settings.join(glue)).into_owned();
+        let list = |glue: &str| {
+            let names: Vec<String> = gate.settings.iter().map(ToString::to_string).collect();
+            escape_line(&names.join(glue)).into_owned()
+        };
         let mut text = ui::GateSettings { settings: list(", ") }.text();
         text.zh = ui::GateSettings { settings: list("、") }.text().zh;
         parts.push(text);
@@ -66,7 +70,10 @@ mod tests {
         let gate = Gate {
             fail_on: FailOn::Never,
             on_inconclusive: OnInconclusive::Allow,
-            settings: vec!["--fail-on never".to_owned(), "skip \u{1b} (a.toml:1)".to_owned()],
+            settings: vec![
+                GateSetting::option("--fail-on", Some("never".to_owned())),
+                GateSetting::setting("skip", "\u{1b}".to_owned(), "a.toml", Some(1)),
+            ],
         };
         let text = describe(&gate).unwrap();
         assert!(text.en.starts_with("Gate: neither findings nor"), "{}", text.en);

@@ -8,42 +8,66 @@ use serde::Serialize;
 
 use super::gate::GateJson;
 use base::report::{
-    DataInUse, Evidence, Finding, FixStep, Goal, Link, Report, RuleResult, Summary, Verdict,
+    DataInUse, Evidence, Finding, FixStep, Goal, Link, Report, RuleResult, Severity, Summary,
+    Verdict,
 };
 use base::text::Text;
 use data::goals;
 
+/// The members that the reports of all subcommands have.
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct JsonReport<'a> {
+    /// The ID of this shape.
     schema: String,
+    /// The program.
     tool: Tool,
+    /// The subcommand.
     command: &'a str,
+    /// What was examined, for people: a host, a root, files.
     subject: &'a str,
+    /// The result in one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     headline: Option<Text>,
+    /// The claim that the report proves or contradicts; lookups have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     goal: Option<&'a Goal>,
+    /// Every fact that the goal needs, in the order of the chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<&'a [Link]>,
+    /// It follows from the required links and nothing else.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<Verdict>,
+    /// How verdict and findings become the exit status.
     gate: GateJson<'a>,
+    /// Findings by severity, without consequences, and rules by outcome.
     summary: Summary,
-    findings: Vec<FindingV1<'a>>,
+    /// The gravest first.
+    findings: Vec<JsonFinding<'a>>,
+    /// Every rule that was selected, in a fixed order.
     checks: &'a [RuleResult],
+    /// Why a lookup has no answer.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     unanswered: &'a [Text],
+    /// Remarks for people.
     notes: &'a [Text],
+    /// What the judgement rests on.
     provenance: Vec<Provenance<'a>>,
+    /// The tables that were used.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'a DataInUse>,
+    /// Short facts for people.
     overview: Vec<Fact<'a>>,
-    tables: Vec<TableV1<'a>>,
+    /// Counts and lists for people.
+    tables: Vec<JsonTable<'a>>,
     #[serde(flatten)]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     extra: &'a serde_json::Map<String, serde_json::Value>,
 }
 
+/// The program that wrote the document.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Tool {
     name: &'static str,
     version: &'static str,
@@ -51,49 +75,67 @@ struct Tool {
 
 /// What the judgement rests on.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Provenance<'a> {
+    /// What it is: `matrix`, `settings`, `data`, `rules`, `operators`, `libraries`.
     what: &'a str,
-    value: &'a str,
+    /// Which one, for people.
+    value: &'a Text,
 }
 
-impl<'a> From<&'a (String, String)> for Provenance<'a> {
-    fn from((what, value): &'a (String, String)) -> Self {
+impl<'a> From<&'a (&'static str, Text)> for Provenance<'a> {
+    fn from((what, value): &'a (&'static str, Text)) -> Self {
         Self { what, value }
     }
 }
 
+/// A fact.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Fact<'a> {
     label: &'a Text,
     value: &'a Text,
 }
 
+/// A table.
 #[derive(Serialize)]
-struct TableV1<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct JsonTable<'a> {
     title: &'a Text,
     head: &'a [Text],
     rows: &'a [Vec<Text>],
 }
 
+/// A finding.
 #[derive(Serialize)]
-struct FindingV1<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct JsonFinding<'a> {
+    /// Its stable ID.
     id: &'a str,
+    /// Which message of that ID; stable like the ID.
     message: &'a str,
-    severity: &'a str,
+    severity: Severity,
+    /// What is wrong.
     title: &'a Text,
+    /// Why.
     cause: &'a Text,
+    /// What it rests on.
     evidence: &'a [Evidence],
+    /// What to do, in order.
     fix: &'a [FixStep],
+    /// Where to read on.
     refs: &'a [String],
+    /// IDs of the consequences.
     root_cause_of: Vec<&'a str>,
+    /// The findings that this one explains.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    consequences: Vec<FindingV1<'a>>,
+    consequences: Vec<JsonFinding<'a>>,
 }
 
 /// The document of a report.
 pub(super) fn build(report: &Report) -> impl Serialize {
-    Document {
-        schema: format!("ascend-doctor/{}/2", report.command),
+    JsonReport {
+        schema: format!("ascend-doctor/{}/2", report.document),
         tool: Tool { name: "ascend-doctor", version: env!("CARGO_PKG_VERSION") },
         command: report.command,
         subject: &report.subject,
@@ -113,20 +155,20 @@ pub(super) fn build(report: &Report) -> impl Serialize {
         tables: report
             .tables
             .iter()
-            .map(|table| TableV1 { title: &table.title, head: &table.head, rows: &table.rows })
+            .map(|table| JsonTable { title: &table.title, head: &table.head, rows: &table.rows })
             .collect(),
         extra: &report.extra,
     }
 }
 
-fn finding(finding: &Finding) -> FindingV1<'_> {
+fn finding(finding: &Finding) -> JsonFinding<'_> {
     let mut root_cause_of: Vec<&str> = finding.consequences.iter().map(|f| f.id.as_str()).collect();
     root_cause_of.sort_unstable();
     root_cause_of.dedup();
-    FindingV1 {
+    JsonFinding {
         id: &finding.id,
         message: &finding.message,
-        severity: finding.severity.as_str(),
+        severity: finding.severity,
         title: &finding.title,
         cause: &finding.cause,
         evidence: &finding.evidence,

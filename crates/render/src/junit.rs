@@ -157,7 +157,8 @@ fn list_properties(report: &Report) -> Vec<(XmlString, XmlString)> {
     if let Some(verdict) = report.verdict() {
         properties.insert(0, ("verdict", verdict.as_str().to_owned()));
     }
-    properties.extend(report.gate.settings.iter().map(|setting| ("gate_setting", setting.clone())));
+    properties
+        .extend(report.gate.settings.iter().map(|setting| ("gate_setting", setting.to_string())));
     properties.into_iter().map(|(name, value)| (XmlString::new(name), line(&value))).collect()
 }
 

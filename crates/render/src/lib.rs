@@ -31,6 +31,7 @@ use base::text::Lang;
 
 pub use compat::{CompatPage, render_compat};
 pub use html::{Document, read as read_document, write_page as render_documents};
+pub use json::JsonReport;
 pub use markdown::escape_prose as markdown_words;
 pub use page::{Block, write_markdown as page_markdown, write_text as page_text};
 pub use paint::Paint;

@@ -96,7 +96,10 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     let mut foot = vec![format!("ascend-doctor {}", env!("CARGO_PKG_VERSION"))];
     foot.push(ui::ExitStatus { n: report.exit_status().code() }.text().get(lang).to_owned());
     foot.extend(
-        report.provenance.iter().map(|(what, value)| escape_prose(&format!("{what} {value}"))),
+        report
+            .provenance
+            .iter()
+            .map(|(what, value)| escape_prose(&format!("{what} {}", value.get(lang)))),
     );
     writeln!(out, "<sub>{}</sub>", foot.join(" · "))
 }

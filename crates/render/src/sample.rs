@@ -105,7 +105,7 @@ pub(super) fn rich() -> Report {
         head: vec![Text::same("NPU"), Text::new("state", "状态")],
         rows: vec![vec![Text::same("0"), Text::new("well", "正常")]],
     }];
-    report.provenance = vec![("compat_matrix.toml".to_owned(), "2026-08-01".to_owned())];
+    report.provenance = vec![("compat_matrix.toml", Text::same("2026-08-01"))];
     report.proof = Some(open_goal(
         &Text::new("no permission to read X", "没有读取 X 的权限"),
         &Text::new("Run it as root", "以 root 用户运行"),
@@ -136,7 +136,7 @@ fn hostile() -> Report {
     report.results = vec![result("ONE-BAD", CheckState::NotChecked, Some(Text::new(bad, bad)))];
     report.overview = vec![(Text::same("x"), Text::same(bad))];
     report.notes = vec![Text::same(bad)];
-    report.provenance = vec![(bad.to_owned(), bad.to_owned())];
+    report.provenance = vec![("matrix", Text::same(bad))];
     report.proof = Some(open_goal(&Text::same(bad), &Text::same(bad)));
     report.unanswered = vec![Text::same(bad)];
     report
@@ -347,7 +347,7 @@ fn the_schema_refuses_mutated_reports() {
     pointers(&json, "", &mut paths);
     assert!(paths.len() > 100, "the sample is too poor: {}", paths.len());
     let optional =
-        ["line", "value", "matched", "run", "consequences", "reason", "note", "warnings"];
+        ["line", "value", "matched", "said", "run", "consequences", "reason", "note", "warnings"];
     for path in &paths {
         let mut wrong = json.clone();
         *wrong.pointer_mut(path).unwrap() = Value::Bool(true);

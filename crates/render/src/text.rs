@@ -282,7 +282,7 @@ impl Page {
         }
         if self.style.verbose {
             for (what, value) in &report.provenance {
-                let line = format!("{what} {value}");
+                let line = format!("{what} {}", value.get(lang));
                 self.write_hanging(&ui::DATA_USED.get(lang), &escape_line(&line), out)?;
             }
         }

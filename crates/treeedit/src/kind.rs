@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// A kind of file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[clap(rename_all = "lower")]
 pub enum FileKind {

@@ -47,6 +47,7 @@ pub mod cache;
 pub mod child;
 pub mod judge;
 pub mod libraries;
+pub mod members;
 pub mod parent;
 pub mod plog;
 pub mod protocol;

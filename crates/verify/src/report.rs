@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
-
 use super::judge::{JudgeContext, judge};
 use super::libraries::Installation;
+use super::members::VerifyMembers;
 use super::parent::ChildResult;
 use super::protocol::{Dtype, Event, Outcome, Stage};
 use super::run::RunResult;
@@ -51,7 +50,7 @@ pub fn report(
     report.proof = Some(prove(done, stages, &report, &judgement.open));
     if simulated {
         report.notes.push(ui::VERIFY_SIMULATED.text());
-        report.provenance.push(("libraries".to_owned(), SIMULATED.to_owned()));
+        report.provenance.push(("libraries", Text::same(SIMULATED)));
         for finding in &mut report.findings {
             finding.title.en = format!("{SIMULATED} {}", finding.title.en);
             finding.title.zh = format!("{SIMULATED} {}", finding.title.zh);
@@ -96,27 +95,7 @@ pub fn report(
         report.tables.push(device_table(done, stages));
     }
     report.tables.extend(error_table(done));
-    report.extra.insert("simulated".to_owned(), json!(simulated));
-    report.extra.insert(
-        "host".to_owned(),
-        json!({ "name": name, "machine": host.machine, "boot": host.boot }),
-    );
-    report.extra.insert("taken".to_owned(), json!(host.taken));
-    report.extra.insert(
-        "devices".to_owned(),
-        json!(done.devices.iter().map(child_json).collect::<Vec<_>>()),
-    );
-    report.extra.insert("start".to_owned(), child_json(&done.first));
-    if let Some(peers) = &done.peers {
-        let ranks: Vec<Value> = done.ranks.iter().map(child_json).collect();
-        report
-            .extra
-            .insert("fabric".to_owned(), json!({ "peers": child_json(peers), "ranks": ranks }));
-    }
-    if !done.loads.is_empty() {
-        let loads: Vec<Value> = done.loads.iter().map(child_json).collect();
-        report.extra.insert("stress".to_owned(), json!(loads));
-    }
+    report.add_members(&VerifyMembers::new(done, host, simulated));
     report
 }
 
@@ -178,30 +157,6 @@ const fn coverage_note(stage: Stage) -> ui::Label {
     }
 }
 
-/// Returns the chip name that a child reported.
-fn soc(child: &ChildResult) -> Option<&str> {
-    child.events.iter().find_map(|event| match event {
-        Event::Soc { name } => Some(name.as_str()),
-        _ => None,
-    })
-}
-
-/// Returns a child for the JSON report.
-fn child_json(child: &ChildResult) -> Value {
-    let steps: Vec<&Event> =
-        child.events.iter().filter(|event| matches!(event, Event::StepEnd { .. })).collect();
-    let is_detail = |event: &&Event| matches!(event, Event::Kernel { .. } | Event::Load { .. });
-    let details: Vec<&Event> = child.events.iter().filter(is_detail).collect();
-    json!({
-        "told": details,
-        "device": child.device,
-        "soc": soc(child),
-        "took_ms": (child.took.as_secs_f64() * 1e6).round() / 1e3,
-        "last_call": child.last_call,
-        "stages": steps,
-    })
-}
-
 /// Creates the table of devices: chip, result of each stage, duration.
 fn device_table(done: &RunResult, stages: &[Stage]) -> Table {
     let of = |device: Option<i32>, stage: Stage| -> Vec<&ChildResult> {
@@ -236,7 +191,7 @@ fn device_table(done: &RunResult, stages: &[Stage]) -> Table {
     let row = |ran: &ChildResult| {
         let mut row = vec![
             ran.device.map(|device| device.to_string()).unwrap_or_default(),
-            soc(ran).unwrap_or_default().to_owned(),
+            ran.soc().unwrap_or_default().to_owned(),
         ];
         row.extend(stages.iter().map(|stage| mark(&of(ran.device, *stage), *stage)));
         row.push(format!("{:.0}", ran.took.as_secs_f64() * 1e3));

@@ -6,7 +6,8 @@
 //! builds in seconds and can compare builds of any commit. It must not write into the work tree or
 //! into the inputs named on its command line: programs run on copies in temporary directories. The
 //! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs`, the code
-//! of `cargo xtask faults` and `cargo xtask messages`, the file of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
+//! of `cargo xtask faults` and `cargo xtask messages`, the schemas of `cargo xtask schemas`,
+//! the file of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -26,6 +27,7 @@ mod pack;
 mod process;
 mod refresh;
 mod same;
+mod schemas;
 mod times;
 mod workspace;
 
@@ -57,6 +59,8 @@ enum Task {
     /// Compare the output of two builds over the same inputs
     #[command(after_help = same::EXAMPLES)]
     Same(same::Options),
+    /// Write the JSON Schemas of all documents
+    Schemas(schemas::Options),
     /// Extract tables from their public sources: `refresh --help`
     #[command(disable_help_flag = true)]
     Refresh(refresh::Arguments),
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
         Task::Messages => messages::run(),
         Task::Pack(options) => pack::run(&options),
         Task::Same(options) => same::run(&options),
+        Task::Schemas(options) => schemas::run(&options),
         Task::Refresh(arguments) => refresh::run("refresh", &arguments),
         Task::CheckData(arguments) => refresh::run("check-data", &arguments),
         Task::Times(options) => times::run(&options),

@@ -77,6 +77,7 @@ impl Matrix {
 
 /// A set of versions that fit together, and how to get them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// torch.
     pub torch: String,
@@ -101,6 +102,7 @@ pub struct Advice {
 
 /// Why there is no advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoAdvice {
     /// In words.
     pub reason: Text,

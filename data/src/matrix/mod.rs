@@ -32,6 +32,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{FileError, UserFile, user_file};
 use crate::data_pack::{Pack, PackError, invalid};
+use crate::ui;
+use base::text::Text;
 use base::version::{CannVersion, RangeList};
 
 /// The format of matrix files that this version reads.
@@ -41,6 +43,7 @@ static MATRIX: LazyLock<Matrix> = LazyLock::new(Matrix::unpack);
 
 /// A source that the rows were read from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
     /// Name of the source.
@@ -54,6 +57,7 @@ pub struct Origin {
 
 /// A file that was laid over the built-in matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overlay {
     /// The file.
     pub file: String,
@@ -81,6 +85,7 @@ macro_rules! matrix {
     ($($(#[$doc:meta])* $field:ident: $row:ident = $name:literal,)*) => {
         /// The whole matrix. Rows are in the order of the file: newest first.
         #[derive(Debug, Clone, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct Matrix {
             /// Always [`MATRIX_SCHEMA`].
             pub schema: String,
@@ -218,13 +223,18 @@ impl Matrix {
     }
 
     /// In a few words, for the provenance of a report.
-    pub fn describe(&self) -> String {
+    pub fn describe(&self) -> Text {
+        let date = &self.as_of;
         match &self.overlay {
-            None => format!("built-in, as of {}", self.as_of),
-            Some(over) => format!(
-                "built-in, as of {}; {} as of {} over it ({} rows replaced, {} added)",
-                self.as_of, over.file, over.as_of, over.replaced, over.added
-            ),
+            None => ui::MatrixBuiltin { date }.text(),
+            Some(over) => ui::MatrixWithOverlay {
+                added: over.added.to_string(),
+                date,
+                file: &over.file,
+                own: &over.as_of,
+                replaced: over.replaced.to_string(),
+            }
+            .text(),
         }
     }
 

@@ -42,6 +42,21 @@ impl<T: fmt::Display> Serialize for Parsed<T> {
     }
 }
 
+#[cfg(feature = "schema")]
+impl<T> schemars::JsonSchema for Parsed<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "string".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        String::json_schema(generator)
+    }
+}
+
 /// A release of torch_npu: `7.3.0`, `26.0.1`, `6.0.rc3`, `26.1.0-beta.1`, `26.2.0-0day`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {

@@ -8,6 +8,7 @@ use base::version::{CannVersion, DottedVersion, InnerVersion};
 
 /// The machine that the advice is for, as far as it is known.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
     /// Architecture as printed by `uname -m`.
     pub arch: Option<String>,
@@ -34,6 +35,7 @@ pub struct Machine {
 
 /// The versions that the user asks for; `None` leaves the choice to the advice.
 #[derive(Debug, Clone, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestedVersions {
     /// torch.
     pub torch: Option<Parsed<Version>>,

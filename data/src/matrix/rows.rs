@@ -11,6 +11,7 @@ use base::version::{CannVersion, DottedVersion, InnerVersion, RangeList};
 
 /// How far a row can be relied on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
     /// The maker's own table recommends it.
@@ -60,6 +61,7 @@ macro_rules! rows {
     })*) => {$(
         $(#[$doc])*
         #[derive(Debug, Clone, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $type,)*

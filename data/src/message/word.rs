@@ -9,6 +9,7 @@ use crate::ui;
 
 /// Words without values, such as the heading of a table. Only the tables create one: `data::ui::FIX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Label(&'static str);
 
 impl Label {

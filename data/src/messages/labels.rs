@@ -6,6 +6,7 @@ labels! {
     BECOMES = "becomes",
     BUNDLE_README = "bundle_readme",
     BUNDLE_STDOUT = "bundle_stdout",
+    BUNDLE_TOO_LARGE = "bundle_too_large",
     CANN_UNTIL = "cann_until",
     CANN_VERSIONS = "cann_versions",
     CAUSES = "causes",

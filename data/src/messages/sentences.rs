@@ -105,6 +105,10 @@ sentences! {
     LogUnreadable = "log_unreadable" { detail: Argument, path: Argument },
     LogUnsupported = "log_unsupported" { detail: Argument, path: Argument },
     LogWhere = "log_where" { more: Argument, text: Argument },
+    MatrixBuiltin = "matrix_builtin" { date: Argument },
+    MatrixWithOverlay = "matrix_with_overlay" {
+        added: Argument, date: Argument, file: Argument, own: Argument, replaced: Argument,
+    },
     MessageHeading = "message_heading" { key: Argument },
     More = "more" { n: Count },
     MoreHits = "more_hits" { n: Count },
@@ -145,6 +149,16 @@ sentences! {
     OpsUnread = "ops_unread" { n: Count },
     PageCreated = "page_created" { time: Argument },
     PageFirmware = "page_firmware" { version: Argument },
+    ProvenanceFiles = "provenance_files" { table: Argument, version: Argument },
+    ProvenanceFilesAndTorch = "provenance_files_and_torch" { table: Argument, version: Argument },
+    ProvenanceLibrary = "provenance_library" { table: Argument, version: Argument },
+    ProvenanceLibraryAndTorch = "provenance_library_and_torch" {
+        table: Argument, version: Argument,
+    },
+    ProvenancePackSigned = "provenance_pack_signed" {
+        date: Argument, file: Argument, key: Argument,
+    },
+    ProvenancePackUnsigned = "provenance_pack_unsigned" { date: Argument, file: Argument },
     ResolvedValue = "resolved_value" { asked: Argument, meaning: Argument },
     SearchNothing = "search_nothing" { words: Argument },
     SeenBytes = "seen_bytes" { n: Count },

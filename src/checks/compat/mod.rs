@@ -95,7 +95,7 @@ fn python_minor(facts: &Facts) -> Option<String> {
 
 /// The matrix and its date, with the row that was used.
 fn matrix_evidence(ctx: &Context<'_>, source: &str) -> Evidence {
-    Evidence::data(format!("compatibility matrix ({})", ctx.matrix.describe())).value(source)
+    Evidence::data(format!("compatibility matrix ({})", ctx.matrix.describe().en)).value(source)
 }
 
 #[cfg(test)]

@@ -9,14 +9,13 @@ use data::{OrFault as _, faults};
 use std::path::Path;
 
 use anyhow::ensure;
-use serde_json::json;
 
 use audit::cann::Cann;
 use audit::dtype::dtype;
 use audit::ops::Tables;
 use audit::python;
 use audit::release::SelectedRelease;
-use audit::report::{ChangedSource, Request, build};
+use audit::report::{ChangedSource, PatchMembers, Request, build};
 use base::chip::ChipFamily;
 use base::report::ExitStatus;
 use convert::diff;
@@ -92,7 +91,8 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     shortened.add_to(&mut report);
     if args.suggest {
         report.patches.extend(changed.iter().filter_map(patch));
-        report.extra.insert("patches".to_owned(), json!(report.patches));
+        let patches = report.patches.clone();
+        report.add_members(&PatchMembers { patches: &patches });
     }
     finish(report, output)
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::ensure;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::bundle_reader::TOP;
 use super::machine::{open_machine, this_machine, wanted};
@@ -42,13 +42,47 @@ const SHOWN: usize = 10;
 
 /// The list of contents, `MANIFEST.json`.
 #[derive(Serialize)]
-struct Manifest {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Manifest {
     schema: &'static str,
-    tool: Value,
-    redaction: Value,
+    /// The program that made the bundle.
+    tool: Tool,
+    /// What was taken out of it.
+    redaction: Redaction,
+    /// The limit for logs, in bytes.
     limit_bytes: u64,
+    /// Its files.
     entries: Vec<Entry>,
-    left_out: Vec<Value>,
+    /// What is not in it.
+    left_out: Vec<LeftOut>,
+}
+
+/// The program.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Tool {
+    name: &'static str,
+    version: &'static str,
+}
+
+/// What was taken out of a bundle.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Redaction {
+    /// The value of `--redact`.
+    level: &'static str,
+    /// The number of removed secrets.
+    taken_out: usize,
+}
+
+/// A file that is not in the bundle.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct LeftOut {
+    /// Its path.
+    path: String,
+    /// The reason.
+    why: Text,
 }
 
 pub(super) fn run(
@@ -214,13 +248,13 @@ fn write(
         pack.add_log(&name, &text, tail)?;
     }
     for left in &tails.left_out {
-        left_out.push(json!({ "path": left.path, "why": left.why.en }));
+        left_out.push(LeftOut { path: left.path.clone(), why: left.why.clone() });
     }
     add_tree(machine, &mut pack, redactor, &mut left_out)?;
     let manifest = Manifest {
         schema: "ascend-doctor/bundle/1",
-        tool: json!({ "name": "ascend-doctor", "version": env!("CARGO_PKG_VERSION") }),
-        redaction: json!({ "level": args.redact.as_str(), "taken_out": redactor.count() }),
+        tool: Tool { name: "ascend-doctor", version: env!("CARGO_PKG_VERSION") },
+        redaction: Redaction { level: args.redact.as_str(), taken_out: redactor.count() },
         limit_bytes: args.limit << 20,
         entries: std::mem::take(&mut pack.entries),
         left_out,
@@ -237,7 +271,7 @@ fn add_tree<W: Write>(
     dir: &Path,
     pack: &mut Pack<W>,
     redactor: &mut Redactor,
-    left_out: &mut Vec<Value>,
+    left_out: &mut Vec<LeftOut>,
 ) -> std::io::Result<()> {
     for entry in walkdir::WalkDir::new(dir).min_depth(1).sort_by_file_name() {
         let entry = entry?;
@@ -256,8 +290,8 @@ fn add_tree<W: Write>(
         } else if is_unread_or_program(entry.path())? {
             pack.add_sparse(&name, entry.path())?;
         } else if entry.metadata()?.len() > MAX_REDACTED {
-            let why = "it is too large to be redacted";
-            left_out.push(json!({ "path": format!("/{path}"), "why": why }));
+            let why = ui::BUNDLE_TOO_LARGE.text();
+            left_out.push(LeftOut { path: format!("/{path}"), why });
         } else {
             let content = std::fs::read(entry.path())?;
             // Sidecars must remain valid JSON for their readers.

@@ -15,7 +15,8 @@ use machine::log_tails::Tail;
 
 /// A file of the archive.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Entry {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Entry {
     /// Below [`TOP`].
     path: String,
     /// Size in bytes.

@@ -16,9 +16,12 @@ use render::{Block, Format, page_markdown, page_text};
 const SHOWN: usize = 20;
 
 #[derive(Serialize)]
-struct Document<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct CodesDocument<'a> {
     schema: &'static str,
+    /// The tables that were used.
     data: &'a DataInUse,
+    /// The codes, causes and families.
     items: Vec<Item<'a>>,
 }
 
@@ -235,7 +238,7 @@ fn write(content: Content<'_>, output: &Output) -> anyhow::Result<ExitStatus> {
         }),
         Format::Json | Format::Jsonl => {
             let schema = "ascend-doctor/codes/1";
-            let document = Document { schema, data: output.data(), items: content.items };
+            let document = CodesDocument { schema, data: output.data(), items: content.items };
             output.write_document(&document)
         }
         // These formats have no pages, so the answer becomes a report with findings.

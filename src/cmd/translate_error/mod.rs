@@ -1,6 +1,6 @@
 //! `translate-error`: looks up error codes, and diagnoses logs.
 
-mod codes;
+pub(crate) mod codes;
 mod logs;
 
 use data::{OrFault as _, faults};

@@ -131,7 +131,8 @@ fn read_host(machine: &Sysroot, name: Option<&str>) -> Host {
 
 /// An event of a run, as a line of `--format jsonl`.
 #[derive(Serialize)]
-struct EventLine<'a> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct EventLine<'a> {
     schema: &'static str,
     /// The device; null before there are devices, while libraries are loaded.
     device: Option<i32>,

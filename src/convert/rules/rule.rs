@@ -30,6 +30,7 @@ pub(super) const FIELDS: [ui::Label; FILES.len()] = [
 
 /// How a rule is recognized in a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Match {
     /// A dotted Python name, after imports and aliases are resolved.
@@ -74,6 +75,7 @@ impl Match {
 
 /// How what is written relates to what stood there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Class {
     /// The same name with the same meaning.
@@ -106,6 +108,7 @@ impl Class {
 
 /// What `convert` does about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Replace it.
@@ -136,6 +139,7 @@ impl Action {
 /// One row of the table, as far as planning needs it; the rest is in [`Rule::text`]. Its texts are
 /// those of the binary itself: nothing of some hundred rules is copied before it is said.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rule {
     /// `CVnnnn`, never reused.

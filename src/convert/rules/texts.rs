@@ -16,6 +16,7 @@ use super::rule::{FILES, Rule};
 
 /// A before/after pair that shows a rule, and tests it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Example {
     /// The source.
@@ -37,6 +38,7 @@ fn yes() -> bool {
 
 /// User-facing texts of a rule.
 #[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RuleText {
     #[serde(skip_serializing)]

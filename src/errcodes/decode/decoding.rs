@@ -8,6 +8,7 @@ use data::ui;
 
 /// A code, taken apart.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decoding {
     /// What the parts are parts of.
     pub scheme: ui::Label,
@@ -20,6 +21,7 @@ pub struct Decoding {
 
 /// A part of a code.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
     /// What it is.
     pub name: ui::Label,

@@ -10,6 +10,7 @@ use super::time::Time;
 
 /// The result of examining logs.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diagnosis {
     /// Causes, the most probable first; consequences are within what they follow from.
     pub causes: Vec<Suspect>,
@@ -33,6 +34,7 @@ pub struct Diagnosis {
 
 /// How much was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadSummary {
     /// Logs, members of archives included.
     pub files: u64,
@@ -55,6 +57,7 @@ pub struct ReadSummary {
 
 /// A cause that the logs speak for.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suspect {
     /// The id of the cause.
     pub cause: String,
@@ -81,6 +84,7 @@ pub struct Suspect {
 
 /// A cause among the others.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankedCause {
     /// The id of the cause.
     pub cause: String,
@@ -93,6 +97,7 @@ pub struct RankedCause {
 
 /// Where it happened, as far as the logs say.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultLocation {
     /// Ranks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -118,6 +123,7 @@ pub struct FaultLocation {
 
 /// A line of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
     /// The log.
     pub file: String,
@@ -145,6 +151,7 @@ pub struct Line {
 
 /// A consequence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoldedConsequence {
     /// The id of the cause that it would otherwise be.
     pub cause: String,
@@ -156,6 +163,7 @@ pub struct FoldedConsequence {
 
 /// A cause that was weighed and found lighter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectedCause {
     /// The id of the cause.
     pub cause: String,
@@ -170,6 +178,7 @@ pub struct RejectedCause {
 
 /// Why a cause was not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RejectReason {
     /// It follows from another one.
@@ -188,6 +197,7 @@ pub enum RejectReason {
 
 /// Evidence that is missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissingEvidence {
     /// A key of `data/errors/evidence.toml`.
     pub evidence: String,

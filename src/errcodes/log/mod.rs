@@ -45,7 +45,7 @@ pub use fallback::find_operator as fallback_operator;
 pub use follow::Follower;
 pub use line_fields::{Fields, Level};
 pub use matcher::{Hit, literals};
-pub use page::{ReportOptions, describe_problem, report};
+pub use page::{DiagnosisMember, ReportOptions, describe_problem, report};
 pub use proof::describe_unreadable;
 pub use redact::{redact, redact_text};
 pub use role::Role;

@@ -3,12 +3,22 @@
 use super::diagnosis::{
     Diagnosis, FaultLocation, FoldedConsequence, Line, MissingEvidence, RejectReason, Suspect,
 };
+use serde::Serialize;
+
 use super::source::{Problem, ProblemKind};
 use crate::{Cause, cause, evidence};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
 use data::causes;
 use data::ui;
+
+/// The member of the JSON report that logs alone have.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DiagnosisMember<'a> {
+    /// The diagnosis.
+    pub diagnosis: &'a Diagnosis,
+}
 
 /// As many kinds of missing evidence as are asked for.
 const MISSING: usize = 2;
@@ -61,8 +71,7 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Rep
     }
     report.notes.extend(list_problems(diagnosis));
     report.proof = Some(super::proof::prove(diagnosis, &report.findings));
-    let value = serde_json::to_value(diagnosis).unwrap_or_default();
-    report.extra.insert("diagnosis".to_owned(), value);
+    report.add_members(&DiagnosisMember { diagnosis });
     report
 }
 

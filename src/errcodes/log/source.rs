@@ -110,23 +110,19 @@ pub enum Input {
 
 /// Why something was not read, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// The file.
     pub name: String,
     /// What is wrong.
     pub kind: ProblemKind,
     /// The words of the system or of the decoder.
-    #[serde(serialize_with = "write_english")]
     pub detail: Text,
-}
-
-/// Programs read the English words.
-fn write_english<S: serde::Serializer>(text: &Text, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(&text.en)
 }
 
 /// What can be wrong with an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
     /// It is not there, or may not be read.

@@ -126,7 +126,7 @@ fn pipes_and_links_that_lead_nowhere() {
     let unread = merged["fleet"]["unreadable"].as_array().unwrap();
     let why = |host: &str| {
         let one = unread.iter().find(|one| one["source"] == host);
-        one.map(|one| one["why"].as_str().unwrap().to_owned()).unwrap_or_default()
+        one.map(|one| one["why"]["en"].as_str().unwrap().to_owned()).unwrap_or_default()
     };
     assert!(why("node003").contains("`gone.json`, which is not there"), "{unread:?}");
     assert!(why("node004").contains("pipe"), "{unread:?}");

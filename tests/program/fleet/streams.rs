@@ -49,7 +49,7 @@ fn lines_of_several_hosts_at_once() {
     assert_eq!(merged["fleet"]["hosts"], 3, "{merged}");
     assert_eq!((code, found(&merged)), (3, vec!["FLEET-READ/unreadable".to_owned()]));
     assert_eq!(merged["fleet"]["unreadable"][0]["source"], "n3");
-    let why = merged["fleet"]["unreadable"][0]["why"].as_str().unwrap();
+    let why = merged["fleet"]["unreadable"][0]["why"]["en"].as_str().unwrap();
     assert!(why.contains("command not found"), "{why}");
 }
 

@@ -146,8 +146,6 @@ fn said(one: &LimitedApi) -> Text {
     if !one.not_listed.is_empty() {
         add(ui::OpsDocumentsChips { chips: one.not_listed.join(", ") }.text());
     }
-    for (en, zh) in one.limits.iter().zip(&one.limits_zh) {
-        add(Text { en: (*en).to_owned(), zh: (*zh).to_owned() });
-    }
+    one.limits.iter().for_each(|words| add(Text::from(*words)));
     both
 }

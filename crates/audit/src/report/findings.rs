@@ -112,7 +112,7 @@ pub(super) fn findings(
             found
         };
         // Releases that have a kernel.
-        let elsewhere = || releases::releases(judged, against.tables).join("; ");
+        let elsewhere = || releases::describe_all(&releases::releases(judged, against.tables));
         match judged.class {
             SupportClass::Native
             | SupportClass::Composed

@@ -1,10 +1,9 @@
 //! The inputs and the target of one audit, shared by all parts of the report.
 
-use serde_json::json;
-
 use base::chip::ChipFamily;
 use base::report::Evidence;
 
+use super::members::TargetMember;
 use crate::cann::Cann;
 use crate::class::SupportClass;
 use crate::classify::ClassifiedOperator;
@@ -25,12 +24,13 @@ pub(super) struct AuditTarget<'a> {
 }
 
 impl AuditTarget<'_> {
-    pub(super) fn json(&self, column: &Column) -> serde_json::Value {
-        let mut target = self.release.json(column);
-        target["soc"] = json!(self.chip.map(ChipFamily::as_str));
-        target["cann"] = json!(self.cann.map(Cann::json));
-        target["documents"] = json!(self.documents.map(|documents| documents.name));
-        target
+    pub(super) fn member<'a>(&'a self, column: &'a Column) -> TargetMember<'a> {
+        TargetMember {
+            soc: self.chip.map(ChipFamily::as_str),
+            cann: self.cann.map(Cann::member),
+            documents: self.documents.map(|documents| documents.name),
+            ..self.release.member(column)
+        }
     }
 }
 

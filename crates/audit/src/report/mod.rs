@@ -4,18 +4,19 @@ mod api_limits;
 mod findings;
 mod hint_findings;
 mod input;
+pub(crate) mod members;
 mod proof;
 mod releases;
 mod suggestions;
 
 use data::{Fault, faults, ui};
-use serde_json::json;
 
 use base::chip::ChipFamily;
 use base::report::{Report, Table};
 use base::text::Text;
 
 use self::input::{AuditTarget, AuditedInput, attention};
+use self::members::InputMember;
 use crate::cann::Cann;
 use crate::class::SupportClass;
 use crate::classify::{ClassifiedOperator, classify};
@@ -29,6 +30,7 @@ use crate::ops::{Match, Tables};
 use crate::place::Place;
 use crate::release::SelectedRelease;
 
+pub use self::members::{AuditMembers, PatchMembers, SuggestionMembers};
 pub use self::suggestions::ChangedSource;
 
 /// The target and the contents of a report.
@@ -164,7 +166,7 @@ fn tell(
     if request.all_versions {
         report.tables.extend(releases::table(read, tables));
     }
-    report.provenance.push(("operators".to_owned(), release.provenance(column)));
+    report.provenance.push(("operators", release.provenance(column)));
 }
 
 /// Returns a note about an input in words.
@@ -216,28 +218,21 @@ fn data(
     all_versions: bool,
 ) {
     let column = &tables.columns[place.release.target.column];
-    report.extra.insert("target".to_owned(), place.json(column));
-    let inputs: Vec<_> = read
-        .iter()
-        .map(|input| {
-            let mut row = serde_json::to_value(&input.model).unwrap_or_default();
-            if let Some(row) = row.as_object_mut() {
-                row.insert("path".to_owned(), json!(input.path));
-                row.insert("operators".to_owned(), json!(input.judged));
-                if !input.documented.is_empty() {
-                    row.insert("apis".to_owned(), json!(input.documented));
-                }
-            }
-            row
-        })
-        .collect();
-    report.extra.insert("inputs".to_owned(), json!(inputs));
-    if all_versions {
-        let all: serde_json::Map<_, _> = attention(read)
-            .map(|judged| (judged.op.to_string(), json!(releases::releases(judged, tables))))
-            .collect();
-        report.extra.insert("releases".to_owned(), json!(all));
-    }
+    let inputs = read.iter().map(|input| InputMember {
+        path: &input.path,
+        model: &input.model,
+        operators: &input.judged,
+        apis: &input.documented,
+    });
+    let releases = || {
+        let missing = attention(read);
+        missing.map(|judged| (judged.op.to_string(), releases::releases(judged, tables))).collect()
+    };
+    report.add_members(&AuditMembers {
+        target: place.member(column),
+        inputs: inputs.collect(),
+        releases: all_versions.then(releases),
+    });
 }
 
 /// Returns the reason why no input was read.

@@ -5,6 +5,7 @@ use base::text::Text;
 use data::ui;
 
 use super::input::{AuditedInput, attention};
+use super::members::{ReleaseRange, TorchReleases};
 use crate::classify::ClassifiedOperator;
 use crate::ops::Tables;
 use crate::ops::tables::Column;
@@ -18,7 +19,7 @@ pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
             let said = if releases.is_empty() {
                 ui::OPS_NO_RELEASE.text()
             } else {
-                Text::same(releases.join("; "))
+                Text::same(describe_all(&releases))
             };
             vec![Text::same(judged.op.to_string()), said]
         })
@@ -31,10 +32,23 @@ pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
     })
 }
 
-/// The releases in which what decides about an operator has a kernel, by version of PyTorch:
-/// `2.1.0: 6.0.rc3–7.2.0`; where it is missing in between, from gap to gap. Of the wheels whose
+/// Releases in a line: `2.1.0: 6.0.rc3–7.2.0; 2.4.0: 7.0.0`.
+pub(super) fn describe_all(releases: &[TorchReleases]) -> String {
+    releases.iter().map(describe).collect::<Vec<_>>().join("; ")
+}
+
+/// The releases of one version of PyTorch in a line: `2.1.0: 6.0.rc3–7.2.0, 7.4.0`.
+fn describe(of: &TorchReleases) -> String {
+    let ranges = of.releases.iter().map(|ReleaseRange { first, last }| {
+        if first == last { first.clone() } else { format!("{first}–{last}") }
+    });
+    format!("{}: {}", of.torch, ranges.collect::<Vec<_>>().join(", "))
+}
+
+/// The releases in which what decides about an operator has a kernel, by version of PyTorch;
+/// where it is missing in between, from gap to gap. Of the wheels whose
 /// registrations are known, those that have it where the last release has not: `2.9.0: 2.9.0.post9`.
-pub(super) fn releases(judged: &ClassifiedOperator, tables: &Tables) -> Vec<String> {
+pub(super) fn releases(judged: &ClassifiedOperator, tables: &Tables) -> Vec<TorchReleases> {
     let own = vec![judged.op.to_string()];
     let names = if judged.through.is_empty() { &own } else { &judged.through };
     let runs = names.iter().map(|name| match name.split_once("::") {
@@ -51,23 +65,20 @@ pub(super) fn releases(judged: &ClassifiedOperator, tables: &Tables) -> Vec<Stri
 }
 
 /// Those of one version of PyTorch; nothing if none has it.
-fn of_torch(columns: &[(&Column, bool)]) -> Option<String> {
+fn of_torch(columns: &[(&Column, bool)]) -> Option<TorchReleases> {
     let of_releases: Vec<(&Column, bool)> =
         columns.iter().filter(|(column, _)| column.is_published()).copied().collect();
     let runs = of_releases.chunk_by(|a, b| a.1 == b.1).filter(|run| run[0].1);
-    let mut said: Vec<String> = runs
-        .map(|run| match run {
-            [(first, _), .., (last, _)] => format!("{}–{}", first.release, last.release),
-            [(one, _)] => one.release.to_owned(),
-            [] => String::new(),
-        })
-        .collect();
+    let range =
+        |first: &str, last: &str| ReleaseRange { first: first.to_owned(), last: last.to_owned() };
+    let ends = |run: &[(&Column, bool)]| Some(range(run.first()?.0.release, run.last()?.0.release));
+    let mut releases: Vec<ReleaseRange> = runs.filter_map(ends).collect();
     if of_releases.last().is_none_or(|(_, there)| !there) {
         let wheels = columns.iter().filter(|(column, there)| *there && column.origin.is_wheel());
-        said.extend(wheels.map(|(column, _)| column.release.to_owned()));
+        releases.extend(wheels.map(|(column, _)| range(column.release, column.release)));
     }
     let (column, _) = columns.first()?;
-    (!said.is_empty()).then(|| format!("{}: {}", column.torch, said.join(", ")))
+    (!releases.is_empty()).then(|| TorchReleases { torch: column.torch.to_owned(), releases })
 }
 
 #[cfg(test)]
@@ -87,7 +98,7 @@ mod tests {
                 released.iter().map(|name| column(Origin::Release, name)).collect();
             columns.push(column(Origin::Release, "master"));
             columns.push(column(Origin::Dispatcher, "2.9.0.post9"));
-            of_torch(&columns.iter().zip(there).collect::<Vec<_>>())
+            of_torch(&columns.iter().zip(there).collect::<Vec<_>>()).as_ref().map(describe)
         };
         let text = |said: &str| Some(said.to_owned());
         assert_eq!(said([false; 6]), None);

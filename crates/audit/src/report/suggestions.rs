@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
 
-use serde_json::json;
-
 use base::report::{Evidence, Report, Table};
 use base::text::Text;
 use data::{Catalog, RawFinding, findings::ops_fuse, ui};
 
 use super::input::AuditedInput;
+use super::members::{SuggestionMember, SuggestionMembers};
 use crate::environment::TargetEnvironment;
 use crate::ops::table_text;
+use crate::place::Place;
 use crate::python;
 use crate::source_notes::Suggestion;
 
@@ -45,10 +45,13 @@ pub(super) fn suggest(
             let place = format!("{path}:{}", suggestion.line);
             // What was written out is for the first operator of the pattern.
             let after = suggestion.after.as_ref().filter(|_| first);
-            all.push(json!({
-                "pattern": rule, "operator": operator, "place": place,
-                "before": suggestion.before, "after": after,
-            }));
+            all.push(SuggestionMember {
+                pattern: rule,
+                operator,
+                place: Place::Line(path.into(), suggestion.line),
+                before: &suggestion.before,
+                after: after.map(String::as_str),
+            });
             if let Some(after) = after {
                 edits.entry(path).or_default().push(Edit {
                     range: suggestion.range.clone(),
@@ -74,7 +77,7 @@ pub(super) fn suggest(
         .flat_map(|input| &input.model.imports)
         .map(|(path, at)| (path.as_str(), *at))
         .collect();
-    report.extra.insert("suggestions".to_owned(), json!(all));
+    report.add_members(&SuggestionMembers { suggestions: all });
     let changed = edits.into_iter();
     changed
         .filter_map(|(path, edits)| changed_source(path, edits, imports.get(path).copied()))

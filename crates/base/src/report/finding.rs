@@ -6,6 +6,7 @@ use crate::text::Text;
 
 /// How grave a finding is. The order is the order of gravity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Worth knowing; nothing has to be done.
@@ -29,6 +30,7 @@ impl Severity {
 
 /// Where a piece of evidence was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EvidenceKind {
     /// A file or directory of the examined machine.
@@ -47,6 +49,7 @@ pub enum EvidenceKind {
 
 /// One observation that supports a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// What kind of place it was read from.
     pub kind: EvidenceKind,
@@ -55,13 +58,13 @@ pub struct Evidence {
     /// The line in that file, counted from 1, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// What was read there; of [`Self::said`] the English.
+    /// What was read there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The part of the value that proves the finding. Where a long value is shortened, it stays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matched: Option<String>,
-    /// The value for people, where it is words of ours and not of the machine.
+    /// What was observed there, in words of ours and not of the machine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Text>,
 }
@@ -118,8 +121,12 @@ impl Evidence {
     /// Adds an observation in words of ours instead of the machine's.
     #[must_use]
     pub fn says(mut self, said: Text) -> Self {
-        self.value = Some(said.en.clone());
-        self.said = Some(said).filter(|said| said.en != said.zh);
+        if said.en == said.zh {
+            // A quotation: words that no language of ours changes.
+            self.value = Some(said.en);
+        } else {
+            self.said = Some(said);
+        }
         self
     }
 
@@ -150,6 +157,7 @@ pub const UNKNOWN_VERSION: &str = "?";
 
 /// One thing to do: words, and where there is one, a command that can be pasted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FixStep {
     /// What to do.
     pub text: Text,
@@ -160,6 +168,7 @@ pub struct FixStep {
 
 /// A finding with its words, as renderers see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The stable id; never reused for another meaning.
     pub id: String,

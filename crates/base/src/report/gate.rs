@@ -1,11 +1,14 @@
 //! The gate: how verdict and findings become an exit status. It never changes the verdict.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Finding, Severity, Verdict};
 
 /// Minimum severity at which a finding makes the exit status 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FailOn {
     /// Errors only; of operators, those that raise one.
@@ -32,6 +35,7 @@ impl FailOn {
 
 /// Exit status of an inconclusive verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum OnInconclusive {
     /// Status 3.
@@ -79,6 +83,49 @@ impl ExitStatus {
     }
 }
 
+/// An option or a setting that changed the gate.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GateSetting {
+    /// Its name: `--fail-on` of the command line, `fail-on` of a file.
+    pub name: String,
+    /// Its value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
+    /// The file that has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in that file, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+}
+
+impl GateSetting {
+    /// An option of the command line.
+    pub fn option(name: &str, value: Option<String>) -> Self {
+        Self { name: name.to_owned(), value, ..Self::default() }
+    }
+
+    /// A setting of a file.
+    pub fn setting(name: &str, value: String, file: &str, line: Option<usize>) -> Self {
+        Self { name: name.to_owned(), value: Some(value), file: Some(file.to_owned()), line }
+    }
+}
+
+impl fmt::Display for GateSetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if let Some(value) = &self.value {
+            write!(f, " {value}")?;
+        }
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, " ({file}:{line})"),
+            (Some(file), None) => write!(f, " ({file})"),
+            (None, _) => Ok(()),
+        }
+    }
+}
+
 /// The policy of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Gate {
@@ -86,9 +133,8 @@ pub struct Gate {
     pub fail_on: FailOn,
     /// Policy for an inconclusive verdict.
     pub on_inconclusive: OnInconclusive,
-    /// Settings that changed the gate: name, value and place, for example
-    /// `fail-on = "never" (ascend-doctor.toml)`.
-    pub settings: Vec<String>,
+    /// Options and settings that changed the gate.
+    pub settings: Vec<GateSetting>,
 }
 
 impl Gate {

@@ -10,7 +10,7 @@ mod outcome;
 mod proof;
 
 pub use finding::{Evidence, EvidenceKind, Finding, FixStep, Severity, UNKNOWN_VERSION};
-pub use gate::{ExitStatus, FailOn, Gate, OnInconclusive};
+pub use gate::{ExitStatus, FailOn, Gate, GateSetting, OnInconclusive};
 pub use grouping::fold_consequences;
 pub use outcome::{CheckState, RuleResult};
 pub use proof::{Coverage, Goal, Link, Need, Proof, Verdict};
@@ -21,6 +21,7 @@ use crate::text::Text;
 
 /// The data that a run used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataInUse {
     /// The date of its newest source, `YYYY-MM-DD`.
     pub as_of: String,
@@ -39,6 +40,7 @@ pub struct DataInUse {
 
 /// Where data comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DataOrigin {
     /// The program itself.
@@ -52,6 +54,8 @@ pub enum DataOrigin {
 pub struct Report {
     /// The subcommand, for example `check`.
     pub command: &'static str,
+    /// The name in the ID of its JSON document, where one subcommand writes several shapes.
+    pub document: &'static str,
     /// What is typed to run it, where that is more than its name: `fleet merge`.
     pub invocation: &'static str,
     /// One line that says what was examined, for example the host name or the root.
@@ -69,7 +73,7 @@ pub struct Report {
     /// Remarks that are no findings: next steps, what was left out. One line each.
     pub notes: Vec<Text>,
     /// What the judgement rests on, for example the matrix and its date.
-    pub provenance: Vec<(String, String)>,
+    pub provenance: Vec<(&'static str, Text)>,
     /// The tables that were used; set with [`Report::ended`].
     pub data: Option<DataInUse>,
     /// Data of this subcommand alone, put into the JSON report under these keys.
@@ -100,6 +104,7 @@ pub struct Table {
 
 /// How many of each severity, and what became of the rules.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Findings of severity error.
     pub errors: usize,
@@ -120,6 +125,7 @@ impl Report {
     pub fn new(command: &'static str, subject: impl Into<String>) -> Self {
         Self {
             command,
+            document: command,
             invocation: command,
             subject: subject.into(),
             findings: Vec::new(),
@@ -175,6 +181,13 @@ impl Report {
             }
         }
         sum
+    }
+
+    /// Adds the members of a structure to those that this subcommand alone has.
+    pub fn add_members(&mut self, members: &impl Serialize) {
+        if let Ok(serde_json::Value::Object(members)) = serde_json::to_value(members) {
+            self.extra.extend(members);
+        }
     }
 
     /// The verdict; none for reports that only show something.

@@ -6,6 +6,7 @@ use crate::text::Text;
 
 /// The outcome of a rule in one word, as reports show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
     /// Looked, nothing found.
@@ -22,6 +23,7 @@ pub enum CheckState {
 
 /// One rule of a run and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleResult {
     /// The rule's id.
     pub id: &'static str,

@@ -11,6 +11,7 @@ use crate::text::Text;
 
 /// The result of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Each required link is shown, does not apply or is waived.
@@ -34,6 +35,7 @@ impl Verdict {
 
 /// Whether a link decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Need {
     /// The verdict follows from it.
@@ -44,6 +46,7 @@ pub enum Need {
 
 /// The claim that a report proves or contradicts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Goal {
     /// ID in `data/goals.toml`.
     pub id: &'static str,
@@ -56,6 +59,7 @@ pub struct Goal {
 
 /// The evidence for a link.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Coverage {
     /// Examined, and it holds.
@@ -112,6 +116,7 @@ impl Coverage {
 
 /// One fact that the goal needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Link {
     /// ID in `data/goals.toml`.
     pub id: String,

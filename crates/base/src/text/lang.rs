@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A language in which every message exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Lang {
     /// English.

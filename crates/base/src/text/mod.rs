@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// A message of the tables that ship in the binary, where it lies there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Words {
     /// English.
@@ -44,12 +45,30 @@ impl From<Words> for Text {
 
 /// A message in English and Chinese.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Text {
     /// English.
     pub en: String,
     /// Simplified Chinese.
     pub zh: String,
+}
+
+/// Reads a message, or the text that older documents have in its place, for `deserialize_with`.
+///
+/// # Errors
+/// Those of the deserializer.
+pub fn read_text<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Text, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Text(Text),
+        Plain(String),
+    }
+    Either::deserialize(from).map(|either| match either {
+        Either::Text(text) => text,
+        Either::Plain(text) => Text::same(text),
+    })
 }
 
 impl Text {

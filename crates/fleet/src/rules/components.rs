@@ -103,9 +103,7 @@ fn outliers<'a>(component: &Component, spread: &Spread<'a>) -> Option<Outliers<'
 fn add_values(mut found: RawFinding, component: &Component, spread: &Spread<'_>) -> RawFinding {
     for (value, hosts) in spread.values.iter().take(LISTED) {
         let value = value_text(value, component.key);
-        let mut piece = hosts_evidence(hosts.iter().copied()).value(value.en.clone());
-        piece.said = (value.en != value.zh).then_some(value);
-        found = found.evidence(piece);
+        found = found.evidence(hosts_evidence(hosts.iter().copied()).says(value));
     }
     found
 }

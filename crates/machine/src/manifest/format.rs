@@ -28,9 +28,11 @@ pub struct Manifest {
     pub files: Vec<(String, u64, Sha256)>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// The manifest of a wheel, as JSON has it.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct File {
+pub struct ManifestFile {
     schema: String,
     package: String,
     version: String,
@@ -41,7 +43,9 @@ struct File {
     files: Vec<Row>,
 }
 
-#[derive(Serialize, Deserialize)]
+/// A file of a wheel.
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 struct Row {
     path: String,
@@ -52,7 +56,7 @@ struct Row {
 impl Manifest {
     /// Reads the JSON form. The error says what is wrong with it.
     pub fn parse(origin: &str, bytes: &[u8]) -> Result<Self, Text> {
-        let file: File = serde_json::from_slice(bytes).map_err(|error| error.value())?;
+        let file: ManifestFile = serde_json::from_slice(bytes).map_err(|error| error.value())?;
         if file.schema != MANIFEST_SCHEMA {
             return Err(
                 faults::ManifestSchema { schema: &file.schema, own: MANIFEST_SCHEMA }.value()
@@ -80,7 +84,7 @@ impl Manifest {
 
     /// Writes the JSON form.
     pub fn to_json(&self) -> serde_json::Result<String> {
-        let file = File {
+        let file = ManifestFile {
             schema: MANIFEST_SCHEMA.to_owned(),
             package: self.package.clone(),
             version: self.version.clone(),

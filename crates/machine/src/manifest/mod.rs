@@ -23,5 +23,5 @@ pub mod record;
 mod wheel;
 
 pub use create::{CreateError, from_tree};
-pub use format::{MANIFEST_SCHEMA, Manifest};
+pub use format::{MANIFEST_SCHEMA, Manifest, ManifestFile};
 pub use wheel::from_wheel;

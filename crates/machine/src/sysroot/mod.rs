@@ -399,8 +399,7 @@ impl Sysroot {
             problems.entry((path.to_owned(), kind)).or_insert_with(|| Problem {
                 path: path.to_owned(),
                 kind,
-                detail: detail.en.clone(),
-                detail_zh: Some(detail.zh.clone()).filter(|zh| *zh != detail.en),
+                detail: detail.clone(),
                 barrier,
                 line,
             });

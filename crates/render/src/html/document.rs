@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use base::report::{
-    CheckState, Coverage, FailOn, Finding, Need, OnInconclusive, Report, Severity, Summary, Verdict,
+    CheckState, Coverage, FailOn, Finding, GateSetting, Need, OnInconclusive, Report, Severity,
+    Summary, Verdict,
 };
 use base::text::Text;
 use data::{goals, ui};
@@ -87,7 +88,7 @@ pub struct Check {
 pub struct Gate {
     pub fail_on: FailOn,
     pub on_inconclusive: OnInconclusive,
-    pub settings: Vec<String>,
+    pub settings: Vec<GateSetting>,
 }
 
 impl From<&base::report::Gate> for Gate {
@@ -163,7 +164,8 @@ pub struct Provenance {
     /// What it is.
     pub what: String,
     /// Which one.
-    pub value: String,
+    #[serde(deserialize_with = "base::text::read_text")]
+    pub value: Text,
 }
 
 /// A line of the head.
@@ -232,7 +234,7 @@ impl From<&Report> for Document {
             provenance: report
                 .provenance
                 .iter()
-                .map(|(what, value)| Provenance { what: what.clone(), value: value.clone() })
+                .map(|(what, value)| Provenance { what: (*what).to_owned(), value: value.clone() })
                 .collect(),
             overview: report
                 .overview

@@ -56,9 +56,7 @@ pub(super) struct Code {
     #[serde(default)]
     symbol: String,
     #[serde(default)]
-    message: String,
-    #[serde(default)]
-    zh: String,
+    message: Quotation,
     #[serde(default)]
     source: String,
 }
@@ -69,16 +67,17 @@ pub(super) struct Cause {
     title: Text,
     text: Text,
     #[serde(default)]
-    steps: Vec<Step>,
+    steps: Vec<FixStep>,
     #[serde(default)]
     sources: Vec<String>,
 }
 
-#[derive(Debug, Deserialize)]
-pub(super) struct Step {
+/// Words in the languages of their source.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Quotation {
     en: String,
     zh: String,
-    run: Option<String>,
 }
 
 /// The page of answers; `command` is the subcommand that wrote it.
@@ -135,7 +134,7 @@ fn meaning_finding(meaning: Meaning) -> Finding {
 }
 
 fn code_finding(family: &str, code: Code) -> Finding {
-    let Code { spelled: code, symbol, message, zh, source } = code;
+    let Code { spelled: code, symbol, message: Quotation { en: message, zh }, source } = code;
     let said = |message: &str| {
         let parts = [code.as_str(), &symbol, message].map(str::trim);
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
@@ -153,11 +152,7 @@ fn cause_finding(cause: Cause) -> Finding {
     Finding {
         title: cause.title,
         cause: cause.text,
-        fix: cause
-            .steps
-            .into_iter()
-            .map(|step| FixStep { text: Text::new(step.en, step.zh), run: step.run })
-            .collect(),
+        fix: cause.steps,
         refs: cause.sources,
         ..Finding::remark(cause.id)
     }

@@ -175,7 +175,9 @@ fn write_section(document: &Document, number: usize, out: &mut dyn Write) -> io:
         write!(out, " · {}", bilingual_html(&ui::PageCreated { time }.text()))?;
     }
     for part in &document.provenance {
-        write!(out, " · {}", escape_html(&format!("{} {}", part.what, part.value)))?;
+        let said = |value: &str| format!("{} {value}", part.what);
+        let both = Text::new(said(&part.value.en), said(&part.value.zh));
+        write!(out, " · {}", bilingual_html(&both))?;
     }
     writeln!(out, "</p>\n</section>")
 }

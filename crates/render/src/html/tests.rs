@@ -82,9 +82,9 @@ fn markup_planted_in_any_string_stays_text() {
         "items": [
             {"kind": "code", "asked": "507035", "meanings": [{
                 "family": {"id": "acl_rt", "title": {"en": "t", "zh": "标"}, "says": {"en": "s", "zh": "说"}},
-                "code": {"code": "507035", "symbol": "S", "message": "m", "zh": "信", "source": "f.h"},
+                "code": {"code": "507035", "symbol": "S", "message": {"en": "m", "zh": "信"}, "source": "f.h"},
                 "cause": {"id": "a.b", "title": {"en": "t", "zh": "标"}, "text": {"en": "x", "zh": "文"},
-                    "steps": [{"en": "do", "zh": "做", "run": "ls"}], "sources": ["thread"]}
+                    "steps": [{"text": {"en": "do", "zh": "做"}, "run": "ls"}], "sources": ["thread"]}
             }]},
             {"kind": "unknown", "asked": "1", "similar": ["2"]},
             {"kind": "row", "family": "acl_rt", "code": {"code": "5", "symbol": "T"}}

@@ -53,6 +53,14 @@ pub struct ChildResult {
 }
 
 impl ChildResult {
+    /// The chip, as the runtime named it.
+    pub fn soc(&self) -> Option<&str> {
+        self.events.iter().find_map(|event| match event {
+            Event::Soc { name } => Some(name.as_str()),
+            _ => None,
+        })
+    }
+
     /// A child that has said nothing yet.
     pub fn new(name: String, device: Option<i32>) -> Self {
         Self {

@@ -6,6 +6,7 @@ use super::{Fault, Stage};
 
 /// A library that was loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedLibrary {
     /// Its name.
     pub name: String,
@@ -15,6 +16,7 @@ pub struct LoadedLibrary {
 
 /// What the child says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// This function of the vendor is called next.
@@ -87,9 +89,11 @@ pub enum Event {
         compared: u64,
         /// Trillion floating-point operations a second at the beginning.
         #[serde(serialize_with = "base::number::significant")]
+        #[cfg_attr(feature = "schema", schemars(with = "f64"))]
         first_tflops: f64,
         /// At the end.
         #[serde(serialize_with = "base::number::significant")]
+        #[cfg_attr(feature = "schema", schemars(with = "f64"))]
         last_tflops: f64,
         /// Bytes of memory that were written and read back.
         memory_bytes: u64,
@@ -114,6 +118,7 @@ pub enum Event {
         step: String,
         /// How long it took by the clock of the host, in milliseconds.
         #[serde(serialize_with = "base::number::significant")]
+        #[cfg_attr(feature = "schema", schemars(with = "f64"))]
         host_ms: f64,
         /// How long the device worked on it by its own events, in milliseconds, where measured.
         #[serde(
@@ -121,6 +126,7 @@ pub enum Event {
             skip_serializing_if = "Option::is_none",
             serialize_with = "base::number::significant_if"
         )]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
         device_ms: Option<f64>,
         /// The speed of a copy in GB/s, where measured.
         #[serde(
@@ -128,6 +134,7 @@ pub enum Event {
             skip_serializing_if = "Option::is_none",
             serialize_with = "base::number::significant_if"
         )]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
         gb_per_s: Option<f64>,
         /// The largest relative error of random numbers, where there are any.
         #[serde(
@@ -135,6 +142,7 @@ pub enum Event {
             skip_serializing_if = "Option::is_none",
             serialize_with = "base::number::significant_if"
         )]
+        #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
         relative_error: Option<f64>,
         /// What came of it.
         outcome: Outcome,
@@ -145,6 +153,7 @@ pub enum Event {
 
 /// What came of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
     /// As it should be.

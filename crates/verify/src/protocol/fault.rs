@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a step failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "fault", rename_all = "snake_case")]
 pub enum Fault {
     /// This program is linked statically against musl: it has no dynamic linker, and the vendor's
@@ -95,6 +96,7 @@ pub enum Fault {
 
 /// Data that is not what it should be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataError {
     /// What was done: `aclnnAdd int32 [65536]`, `host to device and back`.
     pub operation: String,
@@ -109,6 +111,7 @@ pub struct DataError {
 
 /// Which data is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DataLocation {
     /// The result.
@@ -123,6 +126,7 @@ pub enum DataLocation {
 
 /// What a second try gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RetryResult {
     /// The same wrong data.

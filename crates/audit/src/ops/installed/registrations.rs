@@ -12,6 +12,7 @@ pub(super) const REGISTER: &str = "_ZNR5torch7Library5_implE";
 
 /// Where the kernels of an installation were read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum KernelSource {
     /// The registration files.

@@ -1,0 +1,116 @@
+//! The members of the JSON report that `fleet merge` alone has.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use base::report::Severity;
+use base::text::Text;
+
+/// The comparison of the hosts.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FleetMembers<'a> {
+    /// The comparison.
+    pub fleet: Comparison<'a>,
+}
+
+/// What the hosts have in common and what not. Hosts are ranges such as `node[001-063]`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison<'a> {
+    /// The number of hosts.
+    pub hosts: usize,
+    /// By what hosts are compared: `soc` or `role`.
+    pub group_by: Option<&'static str>,
+    /// The groups.
+    pub groups: Vec<GroupMember<'a>>,
+    /// The hosts by what their reports come to.
+    pub states: BTreeMap<&'static str, HostList>,
+    /// Expected hosts without a report.
+    pub missing: Vec<String>,
+    /// Their number.
+    pub missing_count: usize,
+    /// Inputs that could not be read.
+    pub unreadable: Vec<Unreadable<'a>>,
+    /// The number of hosts with several reports of the same kind.
+    pub replaced: usize,
+    /// The findings of all hosts, each once.
+    pub findings: Vec<FindingMember<'a>>,
+}
+
+/// Hosts that are compared with each other.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GroupMember<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The number of its hosts.
+    pub hosts: usize,
+    /// The components of which anything is known.
+    pub components: BTreeMap<&'static str, Spread>,
+}
+
+/// The values of a component.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Spread {
+    /// The value of most hosts; null if it is absent there, or if there is no such value.
+    pub majority: Option<String>,
+    /// Whether most hosts have the same value.
+    pub has_majority: bool,
+    /// The number of hosts whose value is known.
+    pub known: usize,
+    /// The values, the most frequent first.
+    pub values: Vec<ValueMember>,
+}
+
+/// A value and the hosts that have it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ValueMember {
+    /// The value; null where the component is absent.
+    pub value: Option<String>,
+    /// The number of hosts.
+    pub count: usize,
+    /// The hosts.
+    pub hosts: Vec<String>,
+}
+
+/// Hosts and their number.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HostList {
+    /// The number of hosts.
+    pub count: usize,
+    /// The hosts.
+    pub hosts: Vec<String>,
+}
+
+/// An input that could not be read.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Unreadable<'a> {
+    /// The file, or the host that a line came from.
+    pub source: &'a str,
+    /// The reason.
+    pub why: &'a Text,
+}
+
+/// A finding and the hosts that report it.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FindingMember<'a> {
+    /// Its ID.
+    pub id: &'a str,
+    /// Which message of that ID.
+    pub message: &'a str,
+    /// Its severity.
+    pub severity: Severity,
+    /// The number of hosts.
+    pub count: usize,
+    /// The hosts.
+    pub hosts: Vec<String>,
+    /// Its most frequent title.
+    pub title: &'a Text,
+}

@@ -1,0 +1,208 @@
+//! The members of the JSON report that `convert` alone has.
+
+use serde::Serialize;
+
+use base::text::Text;
+
+use super::effort::Effort;
+use super::site::Certainty;
+use treeedit::kind::FileKind;
+
+/// What was converted, file by file.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ConvertMembers<'a> {
+    /// How much was read and changed.
+    pub counts: Counts,
+    /// Estimated hours of work.
+    pub effort: Effort,
+    /// What became of the changes.
+    pub result: ConvertResult,
+    /// The files.
+    pub files: Vec<FileMember<'a>>,
+    /// Files that were left out.
+    pub skipped: Vec<Skipped<'a>>,
+}
+
+/// The members of `convert --undo`.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UndoMembers {
+    /// The number of files that hold their original content again.
+    pub restored: usize,
+}
+
+/// What became of the changes.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum ConvertResult {
+    /// They were written into the files.
+    Written,
+    /// They were written into a copy.
+    Copied,
+    /// They are a preview.
+    Planned,
+    /// It was only examined whether there are any.
+    Checked,
+    /// Nothing was written, since something forbade it.
+    Refused,
+}
+
+/// How much was read and changed.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Counts {
+    /// Files that were read.
+    pub files_read: usize,
+    /// Bytes that were read.
+    pub bytes_read: u64,
+    /// Files with changes.
+    pub files_changed: usize,
+    /// Files that were left alone because of a problem.
+    pub files_left_alone: usize,
+    /// Changes.
+    pub changes: usize,
+    /// Those of them that are only likely.
+    pub likely_changes: usize,
+    /// Places for a person.
+    pub flagged: usize,
+    /// Places that are only named.
+    pub noted: usize,
+}
+
+/// A file.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FileMember<'a> {
+    /// Its path.
+    pub path: String,
+    /// Its kind.
+    pub kind: FileKind,
+    /// Whether it is started, and imports torch_npu.
+    pub launch: bool,
+    /// The changes.
+    pub changed: Vec<Change<'a>>,
+    /// The places for a person.
+    pub flagged: Vec<PlaceMember<'a>>,
+    /// The places that are only named.
+    pub noted: Vec<PlaceMember<'a>>,
+    /// Why it was left alone.
+    pub problem: Option<ProblemMember>,
+}
+
+/// A change.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Change<'a> {
+    /// The ID of the rule.
+    pub rule: &'a str,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column, counted from 1.
+    pub column: u32,
+    /// The text before.
+    pub old: Option<String>,
+    /// The text after.
+    pub new: Option<&'a str>,
+    /// How sure it is.
+    pub certainty: Certainty,
+}
+
+/// A place without a change.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlaceMember<'a> {
+    /// The ID of the rule.
+    pub rule: &'a str,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column, counted from 1.
+    pub column: u32,
+    /// The text.
+    pub text: Option<String>,
+    /// A name that belongs to it.
+    pub detail: Option<&'a str>,
+}
+
+/// Why a file was left alone.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProblemMember {
+    /// The ID of the finding.
+    pub id: &'static str,
+    /// Which message of that ID.
+    pub message: &'static str,
+    /// The reason in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<Text>,
+}
+
+/// A file that was left out.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Skipped<'a> {
+    /// Its path.
+    pub path: String,
+    /// Why.
+    #[serde(flatten)]
+    pub why: SkippedBecause<'a>,
+}
+
+/// Why a file was left out.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum SkippedBecause<'a> {
+    /// A link leads out of the root.
+    LinkLeaves {
+        /// Where it leads.
+        target: String,
+    },
+    /// A link leads nowhere.
+    LinkDangles,
+    /// It is no regular file.
+    NotRegular,
+    /// It is too large.
+    TooLarge {
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// It cannot be read.
+    Unreadable {
+        /// The error.
+        error: &'a Text,
+    },
+}
+
+/// The release of torch_npu that the result is for.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TargetMember<'a> {
+    /// The release.
+    pub target: Target<'a>,
+}
+
+/// The release of torch_npu that the result is for.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Target<'a> {
+    /// Its version; null if none is known.
+    pub torch_npu: Option<String>,
+    /// How it is known; null if it is not.
+    pub from: Option<TargetSource>,
+    /// The directory of the installation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<&'a str>,
+}
+
+/// How the release is known.
+#[derive(Debug, Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum TargetSource {
+    /// The option `--target` names it.
+    Option,
+    /// It is installed on this machine.
+    Installed,
+}
