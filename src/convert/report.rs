@@ -433,7 +433,7 @@ fn file_member<'a>(file: &'a PlannedFile) -> FileMember<'a> {
         let RawFinding { id, message, args, args_zh, .. } = problem_of(file, problem);
         let detail =
             args.get("detail").map(|en| Text::new(en, args_zh.get("detail").unwrap_or(en)));
-        ProblemMember { id, message, detail }
+        ProblemMember { id: id.as_str(), message, detail }
     });
     FileMember {
         path: shown(&file.file.path),
