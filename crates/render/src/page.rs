@@ -39,7 +39,9 @@ pub fn write_text(page: &[Block], style: Style, out: &mut dyn Write) -> io::Resu
         match block {
             Block::Title(name, about) => write_title(name, about, style, out)?,
             Block::Heading(text) => {
-                writeln!(out, "{}", style.paint.bold(&escape_line(text)))?;
+                for line in wrap(&escape_line(text), style.width) {
+                    writeln!(out, "{}", style.paint.bold(&line))?;
+                }
             }
             Block::Paragraph(text) => write_labeled("", "", text, style, out)?,
             Block::Facts(facts) => {
