@@ -34,6 +34,8 @@ pub struct Hit {
     pub captures: Vec<(&'static str, String)>,
     /// What the line says of itself.
     pub fields: Fields,
+    /// Whether the program continued after this line: a warning, not a failure.
+    pub went_on: bool,
     /// The bytes of the line by which it was recognized.
     pub span: Range<usize>,
     /// The line, for people: of a hit that is kept.
@@ -183,6 +185,7 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         found.hits.iter_mut().for_each(reduce_to_echo);
     }
     for hit in &mut found.hits {
+        hit.went_on |= *went_on;
         hit.span = hit.span.start + prefix..hit.span.end + prefix;
     }
     found.clean = clean;
@@ -217,6 +220,7 @@ pub(super) fn examine_raised<'a>(raw: &'a [u8], above: &[u8], start: usize) -> F
         weight: rule.weight,
         captures: captures.filter(|(_, value)| !value.is_empty()).collect(),
         fields: line_fields::parse_fields(line, writer),
+        went_on: false,
         span: start..raw.len(),
         text: String::new(),
         matched: String::new(),
@@ -280,6 +284,7 @@ impl Match<'_> {
                 .chain(self.place.map(|place| ("frame", place)))
                 .collect(),
             fields: fields.clone(),
+            went_on: self.signature.id == fallback::RULE,
             span: self.start..self.end,
             text: String::new(),
             matched: String::new(),
@@ -409,6 +414,7 @@ fn hit_of_code(code: StatedCode, fields: &Fields) -> Hit {
         weight: code.weight,
         captures: vec![("code", code.spelled)],
         fields: fields.clone(),
+        went_on: false,
         text: String::new(),
         matched: String::new(),
     }

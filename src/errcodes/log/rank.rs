@@ -1,8 +1,11 @@
 //! From hits to causes: which is the first, and what follows from it.
 //!
-//! Causes are compared by points. Their evidence gives as many as it is specific; what follows
-//! from another cause, is long past, or only waits for others, loses some. Among about equals the
-//! earliest is taken.
+//! Severity goes before specificity: a cause known only from warnings never precedes one that a
+//! failed line reports, unless it explains that failure.
+//!
+//! Causes of equal severity are compared by points. Their evidence gives as many as it is specific;
+//! what follows from another cause, is long past, or only waits for others, loses some. Among about
+//! equals the earliest is taken.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,6 +67,8 @@ pub(super) struct Candidate<'a> {
     pub stale: bool,
     pub waits: bool,
     pub in_baseline: bool,
+    /// Whether the program continued after every line of it: warnings, not a failure.
+    pub went_on: bool,
     /// The index of the cause that explains it.
     pub explained: Option<usize>,
 }
@@ -90,6 +95,7 @@ impl<'a> Candidate<'a> {
             stale: false,
             waits: cause_table::cause(cause).is_some_and(|known| known.waits),
             in_baseline: false,
+            went_on: items.iter().all(|item| item.record.hit.went_on),
             explained: None,
             items,
         }
@@ -146,6 +152,7 @@ pub(super) fn judge(candidates: &mut Vec<Candidate<'_>>) {
     mark_stale(candidates);
     fold(candidates);
     fold_waiting(candidates);
+    mark_causes_of_failures(candidates);
     prefer_earliest(candidates);
     sort(candidates);
 }
@@ -262,6 +269,27 @@ fn fold_waiting(candidates: &mut [Candidate<'_>]) {
     }
 }
 
+/// A warning that explains a failure is a cause of it, and counts as severe as the failure.
+fn mark_causes_of_failures(candidates: &mut [Candidate<'_>]) {
+    for index in 0..candidates.len() {
+        if candidates[index].went_on {
+            continue;
+        }
+        let mut at = index;
+        for _ in 0..candidates.len() {
+            let Some(parent) = candidates[at].explained else { break };
+            candidates[parent].went_on = false;
+            at = parent;
+        }
+    }
+}
+
+/// Whether a failed line reports the cause that a good run does not have. The age of a line lowers
+/// its points only: the clocks of a process and of its plog may be in different time zones.
+fn is_failure(candidate: &Candidate<'_>) -> bool {
+    !candidate.went_on && !candidate.in_baseline
+}
+
 /// Who does not wait where at least two others do, if that is only a few.
 fn find_idle<'c>(candidates: &'c [Candidate<'_>]) -> BTreeSet<&'c ProcessKey> {
     let ranks = |wait: bool| {
@@ -287,8 +315,12 @@ fn is_of(candidate: &Candidate<'_>, who: &BTreeSet<&ProcessKey>) -> bool {
 /// The earliest among about equals gains. What only repeats another layer is no equal of what says
 /// something itself.
 fn prefer_earliest(candidates: &mut [Candidate<'_>]) {
+    let failed = candidates.iter().any(|one| is_failure(one) && one.explained.is_none());
     let open = |candidate: &Candidate<'_>| {
-        !candidate.stale && candidate.explained.is_none() && candidate.role > Role::Wrapper
+        !candidate.stale
+            && candidate.explained.is_none()
+            && candidate.role > Role::Wrapper
+            && (!failed || is_failure(candidate))
     };
     let Some(best) = candidates.iter().filter(|one| open(one)).map(|one| one.score).max() else {
         return;
@@ -358,7 +390,11 @@ pub(super) fn sort(candidates: &mut Vec<Candidate<'_>>) {
             let first = one.first();
             (first.time().is_none(), first.time(), first.file, first.record.line)
         };
-        b.score.cmp(&a.score).then(first(a).cmp(&first(b))).then(a.cause.cmp(b.cause))
+        let severe = |one: &Candidate<'_>| is_failure(one) && one.explained.is_none();
+        (severe(b), b.score)
+            .cmp(&(severe(a), a.score))
+            .then(first(a).cmp(&first(b)))
+            .then(a.cause.cmp(b.cause))
     });
     let mut place = vec![0; order.len()];
     for (new, old) in order.iter().enumerate() {

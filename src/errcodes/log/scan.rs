@@ -290,6 +290,7 @@ impl Scanner {
         if let Some(index) = self.seen.get(&key) {
             let record = &mut self.report.records[*index];
             record.count += 1;
+            record.hit.went_on &= hit.went_on;
             record.last = hit.fields.time.or(record.last);
             return;
         }
@@ -304,6 +305,7 @@ impl Scanner {
                 list.push_str(more);
             }
             record.count += 1;
+            record.hit.went_on &= hit.went_on;
             return;
         }
         let variants = self.variants.get(&kind).copied().unwrap_or(0);

@@ -28,6 +28,26 @@ fn the_fix_has_the_value_that_the_log_asks_for() {
 }
 
 #[test]
+fn a_warning_before_or_after_an_error_changes_neither_first_cause_nor_status() {
+    let warning = "[W VariableFallbackKernel.cpp:51] Warning: CAUTION: The operator \
+        'aten::isin.Tensor_Tensor_out' is not currently supported on the NPU backend and will fall \
+        back to run on the CPU.\n";
+    let first = |input: &str| {
+        let (out, _, status) = doctor(&["--json", "-"], input);
+        let report: Value = serde_json::from_str(&out).unwrap();
+        (report["findings"][0]["id"].as_str().unwrap().to_owned(), status)
+    };
+    for code in [107002, 207001, 507014, 507015, 507018, 507035, 507046, 507057] {
+        let error =
+            format!("[rank0]: RuntimeError: ACL stream synchronize failed, error code:{code}\n");
+        let alone = first(&error);
+        assert_eq!(alone.1, 1, "{code}");
+        assert_eq!(first(&format!("{warning}{error}")), alone, "{code}");
+        assert_eq!(first(&format!("{error}{warning}")), alone, "{code}");
+    }
+}
+
+#[test]
 fn compressed_standard_input_is_read_as_such_a_file() {
     let packed = |bytes: &[u8]| {
         let level = flate2::Compression::default();

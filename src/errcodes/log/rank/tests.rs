@@ -31,6 +31,7 @@ fn line(
         weight,
         captures: Vec::new(),
         fields: Fields { time: time.map(|time| Time(time * SECOND)), ..Fields::default() },
+        went_on: false,
         span: 0..0,
         text: String::new(),
         matched: String::new(),
@@ -232,4 +233,36 @@ fn who_does_not_wait_is_told_only_where_few_do_not() {
         find_idle(&candidates).len()
     };
     assert_eq!([of(1, 2), of(2, 4), of(1, 1), of(2, 3)], [1, 2, 0, 0]);
+}
+
+/// A cause whose only line is a warning, after which the program continued.
+fn warned(name: &'static str, at: u64, weight: u8) -> Candidate<'static> {
+    let mut item = line(0, at, name, weight, Role::Root, None);
+    let mut record = item.record.clone();
+    record.hit.went_on = true;
+    item.record = Box::leak(Box::new(record));
+    Candidate::new(name, vec![item])
+}
+
+#[test]
+fn a_warning_precedes_no_failure_unless_it_explains_it() {
+    let order = |candidates: Vec<Candidate<'static>>| {
+        let mut candidates = candidates;
+        judge(&mut candidates);
+        candidates.iter().map(|one| one.cause).collect::<Vec<_>>()
+    };
+    for (warning_at, failure_at) in [(1, 2), (2, 1)] {
+        for weight in [1, 30, 60] {
+            let failure =
+                Candidate::new(STATED, vec![line(0, failure_at, STATED, weight, Role::Root, None)]);
+            assert_eq!(order(vec![warned(SHOWN, warning_at, 90), failure]), [STATED, SHOWN]);
+        }
+    }
+    // Of warnings alone, the more specific one is first.
+    assert_eq!(order(vec![warned(SHOWN, 1, 40), warned(STATED, 2, 80)]), [STATED, SHOWN]);
+    // What explains a failure is its cause.
+    let edge = edges().iter().find(|edge| edge.scope == Scope::Rank).expect("an edge in a rank");
+    let failure = Candidate::new(&edge.to[0], vec![line(0, 2, &edge.to[0], 60, Role::Root, None)]);
+    let found = order(vec![warned(&edge.from, 1, 60), failure]);
+    assert_eq!(found, [edge.from.as_str(), edge.to[0].as_str()]);
 }
