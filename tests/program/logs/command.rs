@@ -37,7 +37,7 @@ fn a_warning_before_or_after_an_error_changes_neither_first_cause_nor_status() {
         let report: Value = serde_json::from_str(&out).unwrap();
         (report["findings"][0]["id"].as_str().unwrap().to_owned(), status)
     };
-    for code in [107002, 207001, 507014, 507015, 507018, 507035, 507046, 507057] {
+    for code in ["107002", "207001", "507014", "507015", "507018", "507035", "507046", "507057"] {
         let error =
             format!("[rank0]: RuntimeError: ACL stream synchronize failed, error code:{code}\n");
         let alone = first(&error);
