@@ -306,6 +306,7 @@ impl Catalog {
             refs: entry.map(|entry| entry.sources.clone()).unwrap_or_default(),
             because: found.because.iter().map(|id| id.as_str()).collect(),
             consequences: Vec::new(),
+            values: BTreeMap::new(),
         }
     }
 }

@@ -124,6 +124,7 @@ fn rules(plan: &Plan) -> Vec<Finding> {
                 refs: rule.text().source.iter().map(|&source| source.to_owned()).collect(),
                 because: Vec::new(),
                 consequences: Vec::new(),
+                values: BTreeMap::new(),
             }
         })
         .collect()

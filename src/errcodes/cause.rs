@@ -1,9 +1,10 @@
 //! Causes of failures, their steps and the evidence that a diagnosis needs, as types without the
 //! look-up.
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use base::report::{FixStep, Severity};
+use super::step::Step;
+use base::report::Severity;
 use base::text::Text;
 use data::ui;
 
@@ -73,41 +74,6 @@ impl Role {
             Self::Consequence => ui::ROLE_CONSEQUENCE,
             Self::Wrapper => ui::ROLE_WRAPPER,
         }
-    }
-}
-
-/// One thing to do.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Step {
-    /// English.
-    pub en: String,
-    /// Chinese.
-    pub zh: String,
-    /// A command line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
-}
-
-impl Serialize for Step {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let text = Text::new(&self.en, &self.zh);
-        FixStep { text, run: self.run.clone() }.serialize(serializer)
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Step {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        FixStep::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        generator.subschema_for::<FixStep>()
     }
 }
 

@@ -166,6 +166,27 @@ mod tests {
     }
 
     #[test]
+    fn steps_ask_for_facts_that_a_log_can_show() {
+        let signatures = crate::log::signatures().iter();
+        let groups: BTreeSet<String> = signatures
+            .filter_map(crate::log::Signature::regex)
+            .flat_map(|regex| regex.capture_names().flatten())
+            .map(|name| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned())
+            .collect();
+        let mut asked = BTreeSet::new();
+        for cause in causes() {
+            for fact in cause.steps.iter().flat_map(crate::Step::facts) {
+                let known = matches!(fact, "op" | "pid")
+                    || groups.contains(fact)
+                    || evidence(fact).is_some();
+                assert!(known, "{}: no log shows `{fact}`", cause.id);
+                asked.insert(fact);
+            }
+        }
+        assert!(asked.is_superset(&BTreeSet::from(["need", "op", "pid", "plog"])), "{asked:?}");
+    }
+
+    #[test]
     fn a_cause_is_found_by_its_id_alone() {
         assert_eq!(cause("hccl.socket_timeout").unwrap().layer(), "hccl");
         assert_eq!(cause("vague.inner").unwrap().role, Role::Wrapper);

@@ -17,16 +17,18 @@ mod note;
 mod overlay;
 mod query;
 mod search;
+mod step;
 mod table;
 mod user_table;
 
-pub use cause::{Cause, Evidence, Role, Step};
+pub use cause::{Cause, Evidence, Role};
 pub use cause_table::{cause, causes, evidence};
 pub use family::{Family, Kind, Quotation, Row};
 pub use link::{Link, cause_of, links, note};
 pub use note::Note;
 pub use query::{Form, Query};
 pub use search::{Hit, search};
+pub use step::{KnownFacts, Step, steps_with_facts};
 pub use table::{families, family, last_change, rows};
 pub use user_table::install;
 

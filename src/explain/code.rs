@@ -257,8 +257,8 @@ pub(super) fn about_cause(cause: &Cause, lang: Lang) -> Vec<Block> {
         Block::Heading(ui::WHAT_TO_DO.get(lang)),
     ];
     let steps = cause.steps.iter().map(|step| {
-        let text = if lang == Lang::Zh { &step.zh } else { &step.en };
-        (text.clone(), step.run.clone())
+        let step = step.fix_step();
+        (step.text.get(lang).to_owned(), step.run)
     });
     page.push(Block::Steps(steps.collect()));
     let checks = known_checks(cause);

@@ -4,7 +4,7 @@ use base::report::{Evidence, Finding, FixStep};
 use base::text::{Lang, Text, Words};
 use convert::rules::Rule;
 use data::{Entry, Family};
-use errcodes::{self, Answer, Cause, Row};
+use errcodes::{self, Answer, Cause, Row, Step};
 
 /// A finding id: what it means. Its remedies depend on what is found and are left out.
 pub(super) fn of_entry(entry: &Entry, family: &Family) -> Finding {
@@ -70,11 +70,7 @@ pub(crate) fn of_cause(cause: &Cause) -> Finding {
 }
 
 fn steps(cause: &Cause) -> Vec<FixStep> {
-    cause
-        .steps
-        .iter()
-        .map(|step| FixStep { text: Text::new(&step.en, &step.zh), run: step.run.clone() })
-        .collect()
+    cause.steps.iter().map(Step::fix_step).collect()
 }
 
 /// A rule of `convert`: what it finds, what a person has to know and to do.

@@ -115,6 +115,7 @@ impl SharedFinding<'_> {
                 .unwrap_or_default(),
             because: Vec::new(),
             consequences: Vec::new(),
+            values: BTreeMap::new(),
         }
     }
 }

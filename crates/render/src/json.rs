@@ -4,6 +4,8 @@
 //! These structures are frozen: they are not the internal ones, so that the inside may change
 //! and the format may not.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 use super::gate::GateJson;
@@ -121,6 +123,9 @@ struct JsonFinding<'a> {
     cause: &'a Text,
     /// What it rests on.
     evidence: &'a [Evidence],
+    /// Values that the evidence names, by stable names such as `ranks` or `op`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    values: &'a BTreeMap<String, String>,
     /// What to do, in order.
     fix: &'a [FixStep],
     /// Where to read on.
@@ -172,6 +177,7 @@ fn finding(finding: &Finding) -> JsonFinding<'_> {
         title: &finding.title,
         cause: &finding.cause,
         evidence: &finding.evidence,
+        values: &finding.values,
         fix: &finding.fix,
         refs: &finding.refs,
         root_cause_of,

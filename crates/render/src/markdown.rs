@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use super::Style;
 use super::coverage::{detail, headline, mark, open_points};
 use super::gate;
-use super::plain::{consequences, show_evidence, summary_line};
+use super::plain::{list_explained, show_evidence, summary_line};
 use base::report::{CheckState, Coverage, Finding, Need, Report};
 use base::text::{Lang, escape, escape_line};
 use data::ui;
@@ -154,10 +154,10 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
         }
         writeln!(out)?;
     }
-    let ids = consequences(finding);
-    if !ids.is_empty() {
-        let ids: Vec<String> = ids.into_iter().map(code_span).collect();
-        writeln!(out, "**{}** {}\n", ui::EXPLAINS.get(lang), ids.join(", "))?;
+    let explained = list_explained(finding);
+    if !explained.is_empty() {
+        let spans: Vec<String> = explained.iter().map(|one| code_span(one)).collect();
+        writeln!(out, "**{}** {}\n", ui::EXPLAINS.get(lang), spans.join(", "))?;
     }
     Ok(())
 }

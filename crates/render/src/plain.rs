@@ -32,9 +32,9 @@ pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {
             lines.push(format!("  $ {}", escape_line(run)));
         }
     }
-    let consequences = consequences(finding);
-    if !consequences.is_empty() {
-        lines.push(label(ui::EXPLAINS, &consequences.join(", ")));
+    let explained = list_explained(finding);
+    if !explained.is_empty() {
+        lines.push(label(ui::EXPLAINS, &explained.join(", ")));
     }
     lines
 }
@@ -53,6 +53,24 @@ pub(super) fn consequences(finding: &Finding) -> Vec<&str> {
     ids.sort_unstable();
     ids.dedup();
     ids
+}
+
+/// What a finding explains: IDs, each with the values that its evidence names, such as
+/// `aicore.timeout (op=MatMulV2, ranks=0-3)`. Harmless on a terminal.
+pub(super) fn list_explained(finding: &Finding) -> Vec<String> {
+    let mut explained: Vec<String> = finding.consequences.iter().map(with_values).collect();
+    explained.sort_unstable();
+    explained.dedup();
+    explained
+}
+
+fn with_values(consequence: &Finding) -> String {
+    if consequence.values.is_empty() {
+        return consequence.id.clone();
+    }
+    let values = consequence.values.iter().map(|(name, value)| format!("{name}={value}"));
+    let values: Vec<String> = values.collect();
+    escape_line(&format!("{} ({})", consequence.id, values.join(", "))).into_owned()
 }
 
 /// Why a rule gave no answer.

@@ -19,6 +19,7 @@ fn finding(id: &str, severity: Severity, title: Text) -> Finding {
         refs: vec!["https://example.org/thread".to_owned()],
         because: Vec::new(),
         consequences: Vec::new(),
+        values: std::collections::BTreeMap::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use unicode_width::UnicodeWidthStr as _;
 use super::Style;
 use super::coverage::{headline, open_points, write_links};
 use super::gate;
-use super::plain::{consequences, labeled_sentence, show_evidence, summary_line, write_overview};
+use super::plain::{labeled_sentence, list_explained, show_evidence, summary_line, write_overview};
 use super::wrap::{wrap, wrap_hanging};
 use base::report::{CheckState, Finding, Need, Report, RuleResult, Severity, Table};
 use base::text::{Text, escape, escape_line};
@@ -118,7 +118,7 @@ impl Page {
             }
         }
         if !finding.consequences.is_empty() {
-            self.write_labeled(Some(ui::EXPLAINS), &consequences(finding).join(", "), out)?;
+            self.write_labeled(Some(ui::EXPLAINS), &list_explained(finding).join(", "), out)?;
         }
         if verbose {
             for reference in &finding.refs {

@@ -1,6 +1,5 @@
 //! Puts the stages together: from what was read to what is said.
 
-use data::signatures;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cluster::{self, Verdict};
@@ -13,7 +12,7 @@ use super::rank::{self, Candidate, Context, Item};
 use super::role::Role;
 use super::scan::FileReport;
 use super::time::Time;
-use super::{Reading, codes, fallback};
+use super::{Reading, codes, fallback, known};
 use crate::cause;
 
 /// How many lines of evidence a cause shows.
@@ -85,8 +84,9 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
     rank::judge(&mut candidates);
     let ranks = cluster::collect_ranks(&candidates, &context);
     let silent_ranks = if ranks.seen.len() > 1 { ranks.missing_ranks() } else { Vec::new() };
-    let (causes, rejected) = list_suspects(&files, &candidates, &verdicts, &context);
-    let missing = causes.first().map(|first| find_missing_evidence(first, &files, &silent_ranks));
+    let at_hand = known::list_evidence_at_hand(&files, &silent_ranks);
+    let (causes, rejected) = list_suspects(&files, &candidates, &verdicts, &context, &at_hand);
+    let missing = causes.first().map(|first| find_missing_evidence(first, &at_hand, &silent_ranks));
     let fallbacks = count_fallbacks(&files, &candidates, filter);
     let ranking = candidates.iter().map(|candidate| RankedCause {
         cause: candidate.cause.to_owned(),
@@ -191,6 +191,7 @@ fn list_suspects(
     candidates: &[Candidate<'_>],
     verdicts: &[Verdict<'_>],
     context: &Context<'_>,
+    at_hand: &[&'static str],
 ) -> (Vec<Suspect>, Vec<RejectedCause>) {
     let line = |item: &Item<'_>| to_line(files, item);
     let top = candidates.first().map(|one| one.cause.to_owned());
@@ -212,26 +213,27 @@ fn list_suspects(
                 *other != index && one.explained != Some(index) && one.score <= candidate.score
             });
             let next = next.map(|(_, one)| one.score).max().unwrap_or(0);
-            let folded = candidates
+            let folded: Vec<&Candidate<'_>> = candidates
                 .iter()
                 .enumerate()
-                .filter(|(other, _)| *other != index && find_root(candidates, *other) == index);
+                .filter(|(other, _)| *other != index && find_root(candidates, *other) == index)
+                .map(|(_, one)| one)
+                .collect();
+            let culprit = locate_fault(candidate, &folded, verdicts, context);
+            let values = known::collect_values(candidate);
+            let consequences: Vec<FoldedConsequence> =
+                folded.iter().map(|one| known::fold(one, line(one.first()))).collect();
             causes.push(Suspect {
                 cause: candidate.cause.to_owned(),
                 role: candidate.role,
                 confidence: compute_confidence(candidate.score, next),
-                culprit: locate_fault(candidate, verdicts, context),
+                known: known::gather_facts(&values, &consequences, &culprit, at_hand),
+                culprit,
                 evidence: list_evidence(candidate).take(EVIDENCE).map(line).collect(),
-                values: collect_values(candidate),
+                values,
                 first: candidate.first().time(),
                 count: candidate.count(),
-                consequences: folded
-                    .map(|(_, one)| FoldedConsequence {
-                        cause: one.cause.to_owned(),
-                        count: one.count(),
-                        line: line(one.first()),
-                    })
-                    .collect(),
+                consequences,
                 score: candidate.score,
             });
         }
@@ -298,28 +300,15 @@ fn to_line(files: &[FileReport], item: &Item<'_>) -> Line {
     }
 }
 
-fn collect_values(candidate: &Candidate<'_>) -> BTreeMap<String, String> {
-    let mut values = BTreeMap::new();
-    for item in &candidate.items {
-        for (name, value) in &item.record.hit.captures {
-            // `need` and `need2` are the same value in two wordings.
-            let name = name.trim_end_matches(|c: char| c.is_ascii_digit());
-            if !value.is_empty() {
-                values.entry(name.to_owned()).or_insert_with(|| value.clone());
-            }
-        }
-    }
-    values
-}
-
 /// Where a cause happened: by comparing ranks, or by what its most telling line says.
 fn locate_fault(
     candidate: &Candidate<'_>,
+    folded: &[&Candidate<'_>],
     verdicts: &[Verdict<'_>],
     context: &Context<'_>,
 ) -> FaultLocation {
     let first = candidate.first();
-    let operator = find_operator(candidate, context);
+    let operator = find_operator(candidate, folded, context);
     if let Some(verdict) = verdicts.iter().find(|verdict| verdict.cause == candidate.cause) {
         return FaultLocation { operator, ..verdict.culprit.clone() };
     }
@@ -335,8 +324,13 @@ fn locate_fault(
     }
 }
 
-/// The operator that lines of the cause name, or else lines of the same kind of failure.
-fn find_operator(candidate: &Candidate<'_>, context: &Context<'_>) -> Option<String> {
+/// The operator that lines of the cause name, or else its consequences, or else lines of the same
+/// kind of failure.
+fn find_operator(
+    candidate: &Candidate<'_>,
+    folded: &[&Candidate<'_>],
+    context: &Context<'_>,
+) -> Option<String> {
     let layer = candidate.cause.split('.').next().unwrap_or_default();
     if !matches!(layer, "aicore" | "aicpu" | "op" | "env" | "vague") {
         return None;
@@ -347,34 +341,23 @@ fn find_operator(candidate: &Candidate<'_>, context: &Context<'_>) -> Option<Str
         known.iter().find_map(|key| of(key)).map(|(_, value)| value.clone())
     };
     let own = candidate.items.iter().find_map(named);
-    own.or_else(|| context.values().flatten().find_map(named)).filter(|name| !name.is_empty())
+    let of_folded = || folded.iter().flat_map(|one| &one.items).find_map(named);
+    own.or_else(of_folded)
+        .or_else(|| context.values().flatten().find_map(named))
+        .filter(|name| !name.is_empty())
 }
 
 /// What the cause would need to be sure of, as far as it is not there.
 fn find_missing_evidence(
     first: &Suspect,
-    files: &[FileReport],
+    at_hand: &[&str],
     silent: &[u32],
 ) -> Vec<MissingEvidence> {
     let Some(cause) = cause(&first.cause) else { return Vec::new() };
-    let records = || files.iter().flat_map(|file| &file.records);
-    let named = |part: &str| files.iter().any(|file| file.name.contains(part));
-    let plog = records().any(|record| record.hit.text.starts_with("[ERROR]")) || named("plog");
-    let has = |evidence: &str| match evidence {
-        "plog" => plog,
-        "plog_all_ranks" => plog && silent.is_empty() && files.len() > 1,
-        "device_log" => named("device-"),
-        "traceback" => records().any(|record| {
-            record.hit.rule == signatures::py::ERROR || record.hit.text.contains("Error: ")
-        }),
-        "all_ranks_stdout" => files.len() > 1 && silent.is_empty(),
-        "dmesg" => named("dmesg") || named("messages"),
-        _ => false,
-    };
     cause
         .evidence
         .iter()
-        .filter(|evidence| !has(evidence))
+        .filter(|evidence| !at_hand.contains(&evidence.as_str()))
         .map(|evidence| MissingEvidence {
             evidence: evidence.clone(),
             ranks: if evidence.contains("all_ranks") { silent.to_vec() } else { Vec::new() },

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::role::Role;
 use super::source::Problem;
 use super::time::Time;
+use crate::KnownFacts;
 
 /// The result of examining logs.
 #[derive(Debug, Clone, Serialize)]
@@ -77,6 +78,9 @@ pub struct Suspect {
     pub count: u64,
     /// What follows from it.
     pub consequences: Vec<FoldedConsequence>,
+    /// What the logs show of this failure, so that no step asks for it.
+    #[serde(skip)]
+    pub known: KnownFacts,
     /// The points by which causes are compared; no unit.
     #[serde(skip)]
     pub score: i32,
@@ -159,6 +163,15 @@ pub struct FoldedConsequence {
     pub count: u64,
     /// The first of them.
     pub line: Line,
+    /// Ranks that say it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ranks: Vec<u32>,
+    /// Devices that it is said of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<u32>,
+    /// Values that its lines name, such as the kernel or an address.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
 }
 
 /// A cause that was weighed and found lighter.

@@ -19,6 +19,7 @@ mod fallback;
 mod follow;
 mod frame;
 mod handled_errors;
+mod known;
 mod line_fields;
 mod matcher;
 mod page;

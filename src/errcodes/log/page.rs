@@ -6,7 +6,7 @@ use super::diagnosis::{
 use serde::Serialize;
 
 use super::source::{Problem, ProblemKind};
-use crate::{Cause, cause, evidence};
+use crate::{cause, evidence, steps_with_facts};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
 use data::causes;
@@ -127,7 +127,8 @@ fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) ->
     let sure = format!("{:.0} %", suspect.confidence * 100.0);
     finding.cause = ui::LogSure { more: sure, text: &finding.cause }.text();
     finding.evidence = suspect.evidence.iter().map(line_evidence).collect();
-    finding.fix = known.map(|cause| build_steps(cause, suspect)).unwrap_or_default();
+    finding.fix =
+        known.map(|cause| steps_with_facts(&cause.steps, &suspect.known)).unwrap_or_default();
     finding.fix.extend(missing.iter().take(MISSING).filter_map(collect));
     finding.consequences = suspect.consequences.iter().map(folded_finding).collect();
     finding
@@ -185,30 +186,6 @@ fn line_evidence(line: &Line) -> Evidence {
         .matched(line.matched.trim())
 }
 
-/// The steps of a cause, with the values that the log asks for.
-fn build_steps(cause: &Cause, suspect: &Suspect) -> Vec<FixStep> {
-    let step = |step: &crate::Step| FixStep {
-        text: Text::new(step.en.clone(), step.zh.clone()),
-        run: step.run.as_ref().map(|run| match suspect.values.get("need") {
-            Some(need) => insert_value(run, need),
-            None => run.clone(),
-        }),
-    };
-    cause.steps.iter().map(step).collect()
-}
-
-/// `export NAME=<number>` with the number that a message says is needed.
-fn insert_value(run: &str, need: &str) -> String {
-    match run.split_once('=') {
-        Some((name, value))
-            if name.starts_with("export ") && value.bytes().all(|byte| byte.is_ascii_digit()) =>
-        {
-            format!("{name}={need}")
-        }
-        _ => run.to_owned(),
-    }
-}
-
 fn collect(missing: &MissingEvidence) -> Option<FixStep> {
     let wanted = evidence(&missing.evidence)?;
     let more = if missing.ranks.is_empty() {
@@ -229,6 +206,12 @@ fn collect(missing: &MissingEvidence) -> Option<FixStep> {
 fn folded_finding(folded: &FoldedConsequence) -> Finding {
     let mut finding = new_finding(&folded.cause, Severity::Info);
     finding.evidence = vec![line_evidence(&folded.line)];
+    finding.values = folded.values.clone();
+    let of = |name: &str, numbers: &[u32]| {
+        (!numbers.is_empty()).then(|| (name.to_owned(), format_numbers(numbers)))
+    };
+    finding.values.extend(of("ranks", &folded.ranks));
+    finding.values.extend(of("devices", &folded.devices));
     finding
 }
 
@@ -304,11 +287,5 @@ mod tests {
     fn rows_of_numbers_are_short() {
         assert_eq!(format_numbers(&[0, 1, 2, 3, 7, 9, 10]), "0-3,7,9,10");
         assert_eq!(format_numbers(&[]), "");
-    }
-
-    #[test]
-    fn a_needed_value_takes_the_place_of_the_number() {
-        assert_eq!(insert_value("export HCCL_BUFFSIZE=1024", "609"), "export HCCL_BUFFSIZE=609");
-        assert_eq!(insert_value("hccn_tool -i 0 -link -g", "609"), "hccn_tool -i 0 -link -g");
     }
 }

@@ -77,10 +77,12 @@ fn address_length(part: &str) -> Option<usize> {
 pub fn redact(diagnosis: &mut Diagnosis) {
     for suspect in &mut diagnosis.causes {
         suspect.evidence.iter_mut().for_each(redact_line);
-        suspect.consequences.iter_mut().for_each(|folded| redact_line(&mut folded.line));
-        for value in suspect.values.values_mut() {
-            *value = redact_text(value);
+        for folded in &mut suspect.consequences {
+            redact_line(&mut folded.line);
+            folded.values.values_mut().for_each(|value| *value = redact_text(value));
         }
+        let values = suspect.values.values_mut().chain(suspect.known.values_mut());
+        values.for_each(|value| *value = redact_text(value));
         for (index, host) in suspect.culprit.hosts.iter_mut().enumerate() {
             *host = format!("<host {}>", index + 1);
         }

@@ -80,7 +80,7 @@ impl Signature {
     }
 
     /// The expression, compiled on first use: a log needs few of them.
-    pub(super) fn regex(&self) -> Option<&Regex> {
+    pub(crate) fn regex(&self) -> Option<&Regex> {
         let compiled = self.compiled.get_or_init(|| {
             let regex = Regex::new(&format!("(?-u){}", self.regex));
             debug_assert!(regex.is_ok(), "{}: {regex:?}", self.id);

@@ -27,6 +27,27 @@ fn the_fix_has_the_value_that_the_log_asks_for() {
     assert_eq!(status, 3, "{out}");
 }
 
+/// The kernel is named by a consequence only: the finding keeps it, and no step asks for it.
+#[test]
+fn what_a_consequence_names_is_kept_and_not_asked_for() {
+    let kernel = "[rank3]: [ERROR] RUNTIME(1035,python):2026-09-16-11:00:43.200 Aicore kernel execute \
+        failed, device_id=2, stream_id=2, task_id=3, fault kernel_name=GatherV3_abc, fault kernel \
+        info ext=none\n";
+    let memory = "[rank3]: NPU function error: UCE ERROR, error code is 507053\n";
+    let (out, _, status) = doctor(&["-"], &format!("{memory}{kernel}"));
+    assert_eq!(status, 1, "{out}");
+    let out = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(out.contains("also explains aicore.kernel_exception ("), "{out}");
+    assert!(out.contains("op=GatherV3_abc, ranks=3)"), "{out}");
+    let (json, _, _) = doctor(&["--json", "-"], &format!("{memory}{kernel}"));
+    let report: Value = serde_json::from_str(&json).unwrap();
+    let consequence = &report["findings"][0]["consequences"][0];
+    assert_eq!(consequence["values"]["op"], "GatherV3_abc", "{consequence}");
+    let asks = |input: &str| doctor(&["-"], input).0.contains("Find the kernel's name");
+    assert!(!asks(kernel));
+    assert!(asks("[rank3]: RuntimeError: ACL stream synchronize failed, error code:507015\n"));
+}
+
 #[test]
 fn a_warning_before_or_after_an_error_changes_neither_first_cause_nor_status() {
     let warning = "[W VariableFallbackKernel.cpp:51] Warning: CAUTION: The operator \

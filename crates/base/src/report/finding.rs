@@ -1,5 +1,7 @@
 //! A finding: one statement about the machine, with its evidence, cause and remedy.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::text::Text;
@@ -184,6 +186,9 @@ pub struct Finding {
     pub fix: Vec<FixStep>,
     /// What it rests on.
     pub evidence: Vec<Evidence>,
+    /// Values that the evidence names, by stable names such as `ranks` or `op`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
     /// Where to read on: sources of the rule.
     pub refs: Vec<String>,
     /// Ids that would explain this one (used for folding).
@@ -207,6 +212,7 @@ impl Finding {
             cause: Text::default(),
             fix: Vec::new(),
             evidence: Vec::new(),
+            values: BTreeMap::new(),
             refs: Vec::new(),
             because: Vec::new(),
             consequences: Vec::new(),

@@ -69,6 +69,7 @@ mod tests {
             refs: Vec::new(),
             because: because.to_vec(),
             consequences: Vec::new(),
+            values: std::collections::BTreeMap::new(),
         }
     }
 

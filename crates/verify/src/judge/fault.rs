@@ -3,7 +3,7 @@
 use super::super::parent::ChildResult;
 use super::super::protocol::{DataError, DataLocation, Fault, Pattern, RetryResult, Stage};
 use super::{DeviceFinding, format_devices};
-use base::report::{Evidence, Finding, FixStep, Severity};
+use base::report::{Evidence, Finding, Severity};
 use base::text::{Later, Text};
 use data::{
     RawFinding, Reason,
@@ -13,7 +13,7 @@ use data::{
     },
     ui,
 };
-use errcodes::{self, Match};
+use errcodes::{self, Match, Step};
 use probe_numbers::Difference;
 
 /// "No memory": somebody else has it; that is no fault of the device.
@@ -275,12 +275,7 @@ pub(super) fn translate(finding: &mut Finding, known: &Match) {
         return;
     };
     finding.cause = cause.text.clone();
-    finding.fix.extend(
-        cause
-            .steps
-            .iter()
-            .map(|step| FixStep { text: Text::new(&step.en, &step.zh), run: step.run.clone() }),
-    );
+    finding.fix.extend(cause.steps.iter().map(Step::fix_step));
     finding.refs.extend(cause.sources.iter().cloned());
 }
 

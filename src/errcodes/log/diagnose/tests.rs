@@ -1,6 +1,7 @@
 //! How sure a diagnosis is, and what it would need to be surer.
 
 use super::*;
+use crate::KnownFacts;
 use crate::log::scan::{Limits, scan};
 
 #[test]
@@ -31,9 +32,11 @@ fn lacking(cause: &str, files: &[(&str, &str)], silent: &[u32]) -> Vec<String> {
         first: None,
         count: 1,
         consequences: Vec::new(),
+        known: KnownFacts::new(),
         score: 50,
     };
-    let missing = find_missing_evidence(&suspect, &files, silent);
+    let missing =
+        find_missing_evidence(&suspect, &known::list_evidence_at_hand(&files, silent), silent);
     for one in &missing {
         let ranks = if one.evidence.contains("all_ranks") { silent } else { &[] };
         assert_eq!(one.ranks, ranks, "{}", one.evidence);
