@@ -113,14 +113,10 @@ fn parse_known_level(line: &[u8]) -> Level {
                 _ => Level::Unknown,
             };
         }
-        return Level::Unknown;
+        return if is_c10(rest) { letter_level(rest[0]) } else { Level::Unknown };
     }
     if is_glog(line) {
-        return match line[0] {
-            b'I' => Level::Info,
-            b'W' => Level::Warning,
-            _ => Level::Error,
-        };
+        return letter_level(line[0]);
     }
     match read_upper(line) {
         b"ERROR" | b"CRITICAL" => Level::Error,
@@ -136,6 +132,34 @@ fn is_glog(line: &[u8]) -> bool {
     let day = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     day == 4 && rest.get(4) == Some(&b' ') && rest.get(5).is_some_and(u8::is_ascii_digit)
         || rest.starts_with(b" tensorflow/")
+}
+
+/// `W610 10:11:12.105031 file.ts:681] ` and, of older versions, `W file.ts:487] `: the logger of
+/// PyTorch's C++ part (c10), which does not pad the month.
+fn is_c10(rest: &[u8]) -> bool {
+    let Some((b'I' | b'W' | b'E' | b'F', rest)) = rest.split_first() else { return false };
+    let day = rest.iter().take(5).take_while(|byte| byte.is_ascii_digit()).count();
+    if matches!(day, 3 | 4) {
+        return rest.get(day) == Some(&b' ') && rest.get(day + 1).is_some_and(u8::is_ascii_digit);
+    }
+    let Some(place) = rest.strip_prefix(b" ") else { return false };
+    let place = &place[..place.len().min(PLACE)];
+    let Some(end) = memchr::memchr(b']', place) else { return false };
+    let name = |bytes: &[u8]| bytes.contains(&b'.') && !bytes.contains(&b' ');
+    let is_line = |bytes: &[u8]| !bytes.is_empty() && bytes.iter().all(u8::is_ascii_digit);
+    memchr::memrchr(b':', &place[..end])
+        .is_some_and(|colon| name(&place[..colon]) && is_line(&place[colon + 1..end]))
+}
+
+/// How long the name of a source file with its line is at most, in bytes.
+const PLACE: usize = 160;
+
+fn letter_level(letter: u8) -> Level {
+    match letter {
+        b'I' => Level::Info,
+        b'W' => Level::Warning,
+        _ => Level::Error,
+    }
 }
 
 /// ` MODULE(pid,name):` with or without the blank.
@@ -215,7 +239,16 @@ mod tests {
             ("ERROR 09-04 10:00:00 [core.py:702] x", Level::Error),
             ("INFO 09-04 10:00:00 [core.py:702] x", Level::Info),
             ("EI0006: [PID: 1] x", Level::Unknown),
-            ("[W compiler_depend.ts:487] Warning: x", Level::Unknown),
+            ("[W compiler_depend.ts:487] Warning: x", Level::Warning),
+            ("[W610 10:11:12.105031 a.ts:681] Warning: x", Level::Warning),
+            ("[W1125 10:11:12.105031 a.ts:681] Warning: x", Level::Warning),
+            ("[E908 10:11:12.105031 ProcessGroupHCCL.cpp:681] x", Level::Error),
+            ("[E ProcessGroupHCCL.cpp:681] x", Level::Error),
+            ("[W610", Level::Unknown),
+            ("[W610 x", Level::Unknown),
+            ("[W", Level::Unknown),
+            ("[W a.ts:487 x] y", Level::Unknown),
+            ("[E 7]", Level::Unknown),
             ("W1125 09:12:33.100000       1 manager.go:188] x", Level::Warning),
             ("E1125 09:12:33.100000       1 manager.go:188] x", Level::Error),
             ("I tensorflow/core/platform/cpu.cc:2] x", Level::Info),
