@@ -145,6 +145,9 @@ impl Spec {
         }
         if self.sourced == "unknown" {
             tree.env = None;
+        } else if tree.env.is_none() {
+            // Every shell has at least this.
+            tree.set_env("PATH", "/usr/local/bin:/usr/bin:/bin");
         }
         self.identify(&mut tree);
         tree

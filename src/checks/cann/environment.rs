@@ -6,7 +6,7 @@ use data::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{is_workload, no_env, no_install};
+use super::{has_npu, is_workload, no_env, no_install};
 use crate::{Context, Profile};
 use base::report::{Evidence, Severity};
 use facts::{CannInstall, EnvPath};
@@ -49,13 +49,15 @@ pub(super) fn complete(ctx: &Context<'_>) -> Outcome {
     let names = lacking.iter().map(|part| part.variable).collect::<Vec<_>>().join(", ");
     let present = set.iter().map(|part| part.variable).collect::<Vec<_>>().join(", ");
     let root = &install.path;
+    // Without a framework, what an NPU is for is a program of CANN: it starts from this environment.
+    let needed = is_workload(ctx) || has_npu(ctx);
     let mut found = if set.is_empty() {
-        let severity = if is_workload(ctx) { Severity::Error } else { Severity::Info };
+        let severity = if needed { Severity::Error } else { Severity::Info };
         cann_env::NotSourced { set_env: script, root, lacking: names }.at(severity)
     } else if lacking.iter().all(|part| part.minor) {
         cann_env::Minor { set_env: script, lacking: names, present }.info()
     } else {
-        let severity = if is_workload(ctx) { Severity::Error } else { Severity::Warning };
+        let severity = if needed { Severity::Error } else { Severity::Warning };
         cann_env::Incomplete { set_env: script, root, lacking: names, present }.at(severity)
     };
     for part in lacking {
