@@ -131,10 +131,7 @@ fn finish_with(mut report: Report, planned: &Plan, output: &Output) -> anyhow::R
     }
     output.settle(&mut report);
     output
-        .write(|out, style| {
-            let mut files = |out: &mut dyn std::io::Write| page::write(planned, style.lang, out);
-            render_page(&report, style, &mut files, out)
-        })
+        .write(|out, style| render_page(&report, style, &|| Box::new(page::files(planned)), out))
         .or_fault(|| faults::FailedToWriteReport.fault())?;
     Ok(report.exit_status())
 }

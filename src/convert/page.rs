@@ -2,7 +2,6 @@
 //! what a person has to look at in its place.
 
 use std::collections::BTreeMap;
-use std::io::{self, Write};
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -10,8 +9,7 @@ use super::diff::{lines, operations};
 use super::plan::{Plan, PlannedFile};
 use super::report::shown;
 use super::site::{Decision, Site};
-use base::text::Lang;
-use base::text::escape_html;
+use base::report::{DiffLine, DiffNote, DiffRow, FileDiff, LinePart};
 use data::ui;
 
 /// Lines around a change or a flagged place.
@@ -21,14 +19,10 @@ const MAX_PAIRS: usize = 10_000;
 /// Longer lines are compared as a whole: their words would take long.
 const MAX_WORDS: usize = 4000;
 
-/// Writes a section for each file that changes or has places for a person.
-pub fn write(plan: &Plan, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
-    for file in &plan.files {
-        if file.after.is_some() || file.plan.sites.iter().any(is_shown) {
-            section(file, lang, out)?;
-        }
-    }
-    Ok(())
+/// The files that change or have places for a person, one after the other.
+pub fn files(plan: &Plan) -> impl Iterator<Item = FileDiff> {
+    let shown = |file: &&PlannedFile| file.after.is_some() || file.plan.sites.iter().any(is_shown);
+    plan.files.iter().filter(shown).map(compare)
 }
 
 fn is_shown(site: &Site) -> bool {
@@ -42,7 +36,7 @@ enum Row {
     Gap,
 }
 
-fn section(file: &PlannedFile, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
+fn compare(file: &PlannedFile) -> FileDiff {
     let before = file.text();
     let after = file
         .after
@@ -54,46 +48,41 @@ fn section(file: &PlannedFile, lang: Lang, out: &mut dyn Write) -> io::Result<()
         notes.entry(site.line.saturating_sub(1) as usize).or_default().push(site);
     }
     let changed = file.plan.sites.len() - notes.values().map(Vec::len).sum::<usize>();
-    let counts =
-        ui::ConvertFileCounts { changed, flagged: (file.plan.sites.len() - changed).to_string() }
-            .text();
-    writeln!(
-        out,
-        "<details open><summary><b>{}</b> {}</summary>\n<table class=\"diff\">\
-         <colgroup><col class=\"n\"><col><col class=\"n\"><col></colgroup>",
-        escape_html(&shown(&file.file.path)),
-        escape_html(counts.get(lang))
-    )?;
+    let flagged = (file.plan.sites.len() - changed).to_string();
+    let mut shown_rows = Vec::new();
     for row in rows(&old, &new, &notes) {
-        match row {
-            Row::Gap => writeln!(out, "<tr class=\"gap\"><td colspan=\"4\">⋯</td></tr>")?,
-            Row::Same(left, right) => {
-                let text = shown_line(old[left]);
-                writeln!(
-                    out,
-                    "<tr><td class=\"n\">{}</td><td>{text}</td><td class=\"n\">{}</td><td>{text}</td></tr>",
-                    left + 1,
-                    right + 1
-                )?;
-                annotate(notes.get(&left), lang, out)?;
-            }
-            Row::Changed(left, right) => {
-                let (was, is) = marked(left.map(|at| old[at]), right.map(|at| new[at]));
-                let number =
-                    |at: Option<usize>| at.map_or_else(String::new, |at| (at + 1).to_string());
-                writeln!(
-                    out,
-                    "<tr><td class=\"n\">{}</td><td{}>{was}</td><td class=\"n\">{}</td><td{}>{is}</td></tr>",
-                    number(left),
-                    if left.is_some() { " class=\"old\"" } else { "" },
-                    number(right),
-                    if right.is_some() { " class=\"new\"" } else { "" },
-                )?;
-                annotate(left.and_then(|at| notes.get(&at)), lang, out)?;
-            }
-        }
+        let (row, line) = match row {
+            Row::Gap => (DiffRow::Gap, None),
+            Row::Same(left, right) => (same(old[left], left, right), Some(left)),
+            Row::Changed(left, right) => (changed_row(&old, &new, left, right), left),
+        };
+        shown_rows.push(row);
+        let sites = line.and_then(|line| notes.get(&line)).into_iter().flatten();
+        shown_rows.extend(sites.map(|site| DiffRow::Note(note(site))));
     }
-    writeln!(out, "</table></details>")
+    FileDiff {
+        path: shown(&file.file.path),
+        counts: ui::ConvertFileCounts { changed, flagged }.text(),
+        rows: shown_rows,
+    }
+}
+
+fn same(line: &[u8], left: usize, right: usize) -> DiffRow {
+    let side = |at: usize| {
+        Some(DiffLine {
+            number: at + 1,
+            changed: false,
+            parts: vec![LinePart::Same(text_of(line))],
+        })
+    };
+    DiffRow::Lines { old: side(left), new: side(right) }
+}
+
+fn changed_row(old: &[&[u8]], new: &[&[u8]], left: Option<usize>, right: Option<usize>) -> DiffRow {
+    let (was, is) = marked(left.map(|at| old[at]), right.map(|at| new[at]));
+    let side =
+        |at: Option<usize>, parts| at.map(|at| DiffLine { number: at + 1, changed: true, parts });
+    DiffRow::Lines { old: side(left, was), new: side(right, is) }
 }
 
 /// The changes with the lines around them, and the lines around flagged places.
@@ -184,61 +173,46 @@ fn likeness(old: &[u8], new: &[u8]) -> usize {
     if 2 * common < old.len().max(new.len()) { 0 } else { common }
 }
 
-/// What is said about the places of a line, below it.
-fn annotate(sites: Option<&Vec<&Site>>, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
-    for site in sites.into_iter().flatten() {
-        let title = site.rule.title();
-        let advice = site.rule.fix();
-        let mut text =
-            format!("<b>{}</b> {}", escape_html(site.rule.id), escape_html(title.get(lang)));
-        if let Some(detail) = &site.detail {
-            text.push_str(&format!(" <code>{}</code>", escape_html(detail)));
-        }
-        if site.decision == Decision::Flagged {
-            let label = escape_html(&ui::FIX.get(lang));
-            text.push_str(&format!("<br>{label}: {}", escape_html(advice.get(lang))));
-        }
-        writeln!(
-            out,
-            "<tr class=\"note\"><td class=\"n\"></td><td colspan=\"3\">{text}</td></tr>"
-        )?;
+/// The remark about a place.
+fn note(site: &Site) -> DiffNote {
+    DiffNote {
+        rule: site.rule.id.to_owned(),
+        title: site.rule.title(),
+        detail: site.detail.clone(),
+        advice: (site.decision == Decision::Flagged).then(|| site.rule.fix()),
     }
-    Ok(())
 }
 
 /// A line without its end, tabs kept to a width.
-fn shown_line(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    escape_html(&text.trim_end_matches(['\n', '\r']).replace('\t', "    "))
+fn text_of(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']).replace('\t', "    ")
 }
 
 /// Two lines with the words that differ marked.
-fn marked(old: Option<&[u8]>, new: Option<&[u8]>) -> (String, String) {
-    let (Some(old), Some(new)) = (old, new) else {
-        let whole = |line: Option<&[u8]>| line.map_or_else(String::new, shown_line);
-        return (whole(old), whole(new));
+fn marked(old: Option<&[u8]>, new: Option<&[u8]>) -> (Vec<LinePart>, Vec<LinePart>) {
+    let whole = |line: String| vec![LinePart::Same(line)];
+    let (Some(old), Some(new)) = (old.map(text_of), new.map(text_of)) else {
+        let side = |line: Option<&[u8]>| line.map(text_of).map(whole).unwrap_or_default();
+        return (side(old), side(new));
     };
-    let (old, new) = (String::from_utf8_lossy(old), String::from_utf8_lossy(new));
-    let clean = |text: &str| text.trim_end_matches(['\n', '\r']).replace('\t', "    ");
-    let (old, new) = (clean(&old), clean(&new));
     let (left, right) = (words(&old), words(&new));
     if left.len() + right.len() > MAX_WORDS {
-        return (escape_html(&old), escape_html(&new));
+        return (whole(old.clone()), whole(new.clone()));
     }
-    let (mut was, mut is) = (String::new(), String::new());
+    let (mut was, mut is) = (Vec::new(), Vec::new());
     for operation in capture_diff_slices(Algorithm::Myers, &left, &right) {
-        let removed = escape_html(&left[operation.old_range()].concat());
-        let added = escape_html(&right[operation.new_range()].concat());
+        let removed = left[operation.old_range()].concat();
+        let added = right[operation.new_range()].concat();
         if let DiffOp::Equal { .. } = operation {
-            was.push_str(&removed);
-            is.push_str(&added);
+            was.push(LinePart::Same(removed));
+            is.push(LinePart::Same(added));
             continue;
         }
         if !removed.is_empty() {
-            was.push_str(&format!("<del>{removed}</del>"));
+            was.push(LinePart::Removed(removed));
         }
         if !added.is_empty() {
-            is.push_str(&format!("<ins>{added}</ins>"));
+            is.push(LinePart::Added(added));
         }
     }
     (was, is)
@@ -271,9 +245,12 @@ mod tests {
     fn changed_words_are_marked() {
         let (old, new) =
             marked(Some(b"x = torch.cuda.Stream()\n"), Some(b"x = torch.npu.Stream()\n"));
-        assert_eq!(old, "x = torch.<del>cuda</del>.Stream()");
-        assert_eq!(new, "x = torch.<ins>npu</ins>.Stream()");
-        assert_eq!(marked(None, Some(b"<a>\r\n")), (String::new(), "&lt;a&gt;".to_owned()));
+        let same = |text: &str| LinePart::Same(text.to_owned());
+        let removed = LinePart::Removed("cuda".to_owned());
+        let added = LinePart::Added("npu".to_owned());
+        assert_eq!(old, [same("x = torch."), removed, same(".Stream()")]);
+        assert_eq!(new, [same("x = torch."), added, same(".Stream()")]);
+        assert_eq!(marked(None, Some(b"\t<a>\r\n")), (Vec::new(), vec![same("    <a>")]));
         assert_eq!(words("a.b_1 "), ["a", ".", "b_1", " "]);
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::areas::AreaStates;
 use super::record::{ComponentValue, Ranks, Record, RejectReason, ReportedFinding};
 use base::text::Text;
 
@@ -34,6 +35,8 @@ pub struct HostReport {
     pub not_checked: Vec<Arc<str>>,
     /// Checks that looked: the same list for nearly all hosts.
     pub answered: Arc<Vec<String>>,
+    /// What the areas of its checks came to: the same for nearly all hosts.
+    pub areas: Arc<AreaStates>,
     /// Device, address, netmask, and whether it has a gateway.
     pub addresses: Vec<(u32, String, Option<Arc<str>>, bool)>,
     /// The rank table.
@@ -108,6 +111,7 @@ pub struct Fleet {
     texts: Pool<Text>,
     names: BTreeSet<Arc<str>>,
     answers: Pool<Vec<String>>,
+    areas: Pool<AreaStates>,
     tables: Pool<Ranks>,
 }
 
@@ -229,6 +233,7 @@ impl Fleet {
             failed: record.failed,
             not_checked,
             answered: self.answers.share(record.answered),
+            areas: self.areas.share(record.areas),
             addresses,
             table: record.table.map(|table| self.tables.share(table)),
             machine: record.machine,

@@ -10,6 +10,7 @@
 //! A report is read once and reduced to a [`Record`] of the compared values, so that ten thousand
 //! of them take little memory.
 
+mod areas;
 mod component;
 mod documents;
 mod expect;

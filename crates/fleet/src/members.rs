@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::areas::AreaState;
 use base::report::Severity;
 use base::text::Text;
 
@@ -37,6 +38,44 @@ pub struct Comparison<'a> {
     pub replaced: usize,
     /// The findings of all hosts, each once.
     pub findings: Vec<FindingMember<'a>>,
+    /// The result of each area of the checks on each host.
+    pub matrix: Matrix,
+}
+
+/// The result of each area of the checks on each host, the worst first.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Matrix {
+    /// The areas: families of findings of which any host has a check or a finding.
+    pub areas: Vec<Area>,
+    /// Hosts with equal results share a row.
+    pub rows: Vec<MatrixRow>,
+    /// The number of hosts in omitted rows.
+    pub more_hosts: usize,
+}
+
+/// An area of the checks.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Area {
+    /// Its family of findings, or `other`.
+    pub id: &'static str,
+    /// Its name.
+    pub title: Text,
+}
+
+/// Hosts with equal results.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MatrixRow {
+    /// The hosts, as ranges.
+    pub hosts: Vec<String>,
+    /// The number of hosts.
+    pub count: usize,
+    /// The result of the host.
+    pub result: AreaState,
+    /// A result for each area, in the order of `areas`.
+    pub cells: Vec<AreaState>,
 }
 
 /// Hosts that are compared with each other.

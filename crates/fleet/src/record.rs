@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::areas::{self, AreaStates};
 use super::component::{COMPONENTS, Place};
 use super::hostlist::MAX_NAME;
 use base::report::{CheckState, FixStep, Need, Severity};
@@ -57,6 +58,8 @@ pub struct Record {
     pub not_checked: Vec<String>,
     /// Checks that looked.
     pub answered: Vec<String>,
+    /// What the areas of its checks came to.
+    pub areas: AreaStates,
     /// Device, address, netmask, and whether it has a gateway.
     pub addresses: Vec<(u32, String, Option<String>, bool)>,
     /// A rank table that was named for a job, and speaks of several servers.
@@ -134,7 +137,7 @@ struct Document {
     #[serde(default)]
     subject: String,
     #[serde(default)]
-    findings: Vec<ReportedFinding>,
+    findings: Vec<SentFinding>,
     #[serde(default)]
     checks: Vec<Checked>,
     /// Version 1: why there is no verdict.
@@ -156,6 +159,33 @@ struct Document {
     facts: Facts,
     #[serde(default)]
     devices: Vec<Device>,
+}
+
+/// A finding with those that it explains.
+#[derive(Deserialize)]
+struct SentFinding {
+    #[serde(flatten)]
+    finding: ReportedFinding,
+    #[serde(default)]
+    consequences: Vec<Consequence>,
+}
+
+/// A finding that another one explains.
+#[derive(Deserialize)]
+struct Consequence {
+    id: String,
+    severity: Severity,
+    #[serde(default)]
+    consequences: Vec<Consequence>,
+}
+
+impl Consequence {
+    fn add_to<'a>(&'a self, all: &mut Vec<(&'a str, Severity)>) {
+        all.push((&self.id, self.severity));
+        for inner in &self.consequences {
+            inner.add_to(all);
+        }
+    }
 }
 
 #[derive(Default, Deserialize)]
@@ -263,7 +293,15 @@ fn reduce_document(document: Document) -> Record {
         .name
         .filter(|name| !name.is_empty())
         .unwrap_or_else(|| document.subject.trim_end_matches(" (SIMULATED)").trim().to_owned());
-    let mut findings = document.findings;
+    let mut found = Vec::new();
+    for SentFinding { finding, consequences } in &document.findings {
+        found.push((finding.id.as_str(), finding.severity));
+        consequences.iter().for_each(|one| one.add_to(&mut found));
+    }
+    let checks = document.checks.iter().map(|check| (check.id.as_str(), check.state));
+    let areas = areas::judge(checks, found.into_iter());
+    let mut findings: Vec<ReportedFinding> =
+        document.findings.into_iter().map(|sent| sent.finding).collect();
     let more_findings = findings.len().saturating_sub(MAX_FINDINGS);
     findings.truncate(MAX_FINDINGS);
     for finding in &mut findings {
@@ -312,6 +350,7 @@ fn reduce_document(document: Document) -> Record {
         failed,
         not_checked,
         answered,
+        areas,
         addresses: document.facts.net.hccn.map(read_addresses).unwrap_or_default(),
         table: document.facts.net.ranktable.and_then(read_table),
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::areas;
 use super::component::COMPONENTS;
 use super::fleet_reports::{Fleet, Host};
 use super::hostlist::{format_ranges, format_shortened};
@@ -382,6 +383,7 @@ fn members<'a>(
             unreadable: unreadable.collect(),
             replaced: fleet.replaced.len(),
             findings: findings.collect(),
+            matrix: areas::matrix(fleet, missing),
         },
     }
 }

@@ -28,6 +28,9 @@ pub struct JsonReport<'a> {
     command: &'a str,
     /// What was examined, for people: a host, a root, files.
     subject: &'a str,
+    /// When the report was created, in seconds since 1970, UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    created: Option<u64>,
     /// The result in one sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     headline: Option<Text>,
@@ -144,6 +147,7 @@ pub(super) fn build(report: &Report) -> impl Serialize {
         tool: Tool { name: "ascend-doctor", version: env!("CARGO_PKG_VERSION") },
         command: report.command,
         subject: &report.subject,
+        created: report.ended,
         headline: goals::headline(report),
         goal: report.proof.as_ref().map(|proof| &proof.goal),
         coverage: report.proof.as_ref().map(|proof| proof.links.as_slice()),

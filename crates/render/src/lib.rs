@@ -30,7 +30,7 @@ use base::report::Report;
 use base::text::Lang;
 
 pub use compat::{CompatPage, render_compat};
-pub use html::{Document, read as read_document, write_page as render_documents};
+pub use html::{Diffs, Document, read as read_document, write_page as render_documents};
 pub use json::JsonReport;
 pub use markdown::escape_prose as markdown_words;
 pub use page::{Block, write_markdown as page_markdown, write_text as page_text};
@@ -125,12 +125,12 @@ pub fn render(
     }
 }
 
-/// Writes `report` as a page, with what `more` adds.
+/// Writes `report` as a page, with the files of its changes side by side.
 pub fn render_page(
     report: &Report,
     style: Style,
-    more: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+    files: Diffs<'_>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    html::render(report, style, Some(more), out)
+    html::render(report, style, Some(files), out)
 }

@@ -12,6 +12,7 @@ use super::rank::{self, Candidate, Context, Item};
 use super::role::Role;
 use super::scan::FileReport;
 use super::time::Time;
+use super::timeline::timeline;
 use super::{Reading, codes, fallback, known};
 use crate::cause;
 
@@ -84,6 +85,7 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
     rank::judge(&mut candidates);
     let ranks = cluster::collect_ranks(&candidates, &context);
     let silent_ranks = if ranks.seen.len() > 1 { ranks.missing_ranks() } else { Vec::new() };
+    let timeline = timeline(&files, &processes, &candidates, &silent_ranks, &filter.ranks);
     let at_hand = known::list_evidence_at_hand(&files, &silent_ranks);
     let (causes, rejected) = list_suspects(&files, &candidates, &verdicts, &context, &at_hand);
     let missing = causes.first().map(|first| find_missing_evidence(first, &at_hand, &silent_ranks));
@@ -100,6 +102,7 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
         fallbacks,
         missing: missing.unwrap_or_default(),
         silent_ranks,
+        timeline,
         problems,
         read: ReadSummary {
             files: files.len() as u64,

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::role::Role;
 use super::source::Problem;
 use super::time::Time;
+use super::timeline::Timeline;
 use crate::KnownFacts;
 
 /// The result of examining logs.
@@ -27,6 +28,9 @@ pub struct Diagnosis {
     pub missing: Vec<MissingEvidence>,
     /// Ranks that are named but of which there is no log.
     pub silent_ranks: Vec<u32>,
+    /// The ranks over time, if the logs name several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeline: Option<Timeline>,
     /// What could not be read.
     pub problems: Vec<Problem>,
     /// How much was read.

@@ -35,6 +35,7 @@ mod signature_table;
 mod source;
 mod text;
 mod time;
+mod timeline;
 mod traceback;
 
 pub use diagnose::{Filter, diagnose};
@@ -59,6 +60,7 @@ pub use source::{
     detect_packer, open, unpack,
 };
 pub use time::Time;
+pub use timeline::{Moment, RankFailure, RankLine, RankState, Timeline};
 
 use std::collections::BTreeSet;
 use std::io;

@@ -88,6 +88,11 @@ pub fn redact(diagnosis: &mut Diagnosis) {
         }
     }
     diagnosis.rejected.iter_mut().for_each(|rejected| redact_line(&mut rejected.line));
+    for rank in diagnosis.timeline.iter_mut().flat_map(|timeline| &mut timeline.ranks) {
+        if let Some(failure) = &mut rank.first_failure {
+            failure.file = redact_text(&failure.file);
+        }
+    }
     for problem in &mut diagnosis.problems {
         problem.name = redact_text(&problem.name);
         problem.detail =

@@ -3,12 +3,14 @@
 //! Nothing here reads a machine or writes to a terminal. A [`Report`] is complete: a renderer
 //! needs nothing else, and decides nothing.
 
+mod diff;
 mod finding;
 mod gate;
 mod grouping;
 mod outcome;
 mod proof;
 
+pub use diff::{DiffLine, DiffNote, DiffRow, FileDiff, LinePart};
 pub use finding::{Evidence, EvidenceKind, Finding, FixStep, Severity, UNKNOWN_VERSION};
 pub use gate::{ExitStatus, FailOn, Gate, GateSetting, OnInconclusive};
 pub use grouping::fold_consequences;

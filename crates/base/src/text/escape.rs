@@ -50,22 +50,6 @@ pub fn acts_on_terminal(c: char) -> bool {
             | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Text that is neither markup nor acts on the reading order.
-pub fn escape_html(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 8);
-    for c in escape_line(text).chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ mod quote;
 mod template;
 
 pub use argument::{Argument, Count, Later, Rounded, Spelling};
-pub use escape::{acts_on_terminal, escape, escape_html, escape_line};
+pub use escape::{acts_on_terminal, escape, escape_line};
 pub use lang::Lang;
 pub use nearest::{distance_within, nearest};
 pub use quote::shell_quote;

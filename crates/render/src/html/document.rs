@@ -7,7 +7,11 @@ use base::report::{
     Summary, Verdict,
 };
 use base::text::Text;
-use data::{goals, ui};
+use data::goals;
+
+use super::matrix::FleetPart;
+use super::state::State;
+use super::timeline::DiagnosisPart;
 
 /// A report, whoever made it. What a newer version adds is passed over.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -38,9 +42,12 @@ pub struct Document {
     /// How verdict and findings became the exit status; version 2 and later.
     #[serde(default)]
     pub gate: Gate,
-    /// When the report was made, in seconds since 1970.
-    #[serde(default, alias = "taken")]
-    pub ended: Option<i64>,
+    /// When the report was created, in seconds since 1970.
+    #[serde(default)]
+    pub created: Option<i64>,
+    /// When the machine was read; reports before `created` have it alone.
+    #[serde(default)]
+    pub taken: Option<i64>,
     /// Remarks.
     #[serde(default)]
     pub notes: Vec<Text>,
@@ -54,11 +61,17 @@ pub struct Document {
     #[serde(default)]
     pub tables: Vec<Table>,
     /// Changes that are proposed, as diffs.
-    #[serde(skip)]
+    #[serde(default)]
     pub patches: Vec<String>,
     /// The versions of the stack, of `check`.
     #[serde(default)]
     pub fingerprint: Option<Fingerprint>,
+    /// The hosts and their areas, of `fleet`.
+    #[serde(default)]
+    pub fleet: Option<FleetPart>,
+    /// The ranks, of logs.
+    #[serde(default)]
+    pub diagnosis: Option<DiagnosisPart>,
     /// The version of the program that made it.
     #[serde(default)]
     pub tool: Tool,
@@ -209,7 +222,11 @@ pub struct Tool {
 
 impl From<&Report> for Document {
     fn from(report: &Report) -> Self {
-        let fingerprint = report.extra.get("fingerprint");
+        // The members of one subcommand are read from its JSON: there is one reader for a run and
+        // for its report.
+        fn part<'a, T: Deserialize<'a>>(report: &'a Report, name: &str) -> Option<T> {
+            report.extra.get(name).and_then(|value| T::deserialize(value).ok())
+        }
         Self {
             command: report.command.to_owned(),
             subject: report.subject.clone(),
@@ -229,7 +246,8 @@ impl From<&Report> for Document {
             verdict: report.verdict().map_or("", Verdict::as_str).to_owned(),
             coverage: report.proof.iter().flat_map(|proof| &proof.links).map(Link::from).collect(),
             gate: Gate::from(&report.gate),
-            ended: report.ended.and_then(|ended| i64::try_from(ended).ok()),
+            created: report.ended.and_then(|ended| i64::try_from(ended).ok()),
+            taken: None,
             notes: report.notes.clone(),
             provenance: report
                 .provenance
@@ -251,59 +269,13 @@ impl From<&Report> for Document {
                 })
                 .collect(),
             patches: report.patches.clone(),
-            fingerprint: fingerprint.and_then(|value| Fingerprint::deserialize(value).ok()),
+            fingerprint: part(report, "fingerprint"),
+            fleet: part(report, "fleet"),
+            diagnosis: part(report, "diagnosis"),
             tool: Tool { version: env!("CARGO_PKG_VERSION").to_owned() },
-            answer: matches!(report.command, "explain" | "compat"),
-        }
-    }
-}
-
-/// How something stands, from what needs attention to what does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum State {
-    /// Something is wrong.
-    Error,
-    /// Something may be wrong.
-    Warning,
-    /// Nobody knows.
-    Unknown,
-    /// All is well.
-    Good,
-    /// There is nothing to look at.
-    Nothing,
-}
-
-impl State {
-    /// The class in the style sheet.
-    pub(super) const fn class(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-            Self::Unknown => "unknown",
-            Self::Good => "good",
-            Self::Nothing => "nothing",
-        }
-    }
-
-    /// A sign that needs no colour.
-    pub(super) const fn sign(self) -> &'static str {
-        match self {
-            Self::Error => "✗",
-            Self::Warning => "!",
-            Self::Unknown => "?",
-            Self::Good => "✓",
-            Self::Nothing => "–",
-        }
-    }
-
-    /// The words for the whole report, as a key of `data/ui.toml`.
-    pub(super) const fn label(self) -> ui::Label {
-        match self {
-            Self::Error => ui::PAGE_STATE_ERROR,
-            Self::Warning => ui::PAGE_STATE_WARNING,
-            Self::Unknown => ui::PAGE_STATE_UNKNOWN,
-            Self::Good => ui::PAGE_STATE_GOOD,
-            Self::Nothing => ui::PAGE_STATE_ANSWER,
+            // A log has a goal, a code has none.
+            answer: matches!(report.command, "explain" | "compat")
+                || report.command == "translate-error" && report.proof.is_none(),
         }
     }
 }
@@ -362,8 +334,13 @@ impl Document {
         if state == State::Unknown && self.checks.iter().any(good) { State::Good } else { state }
     }
 
+    /// The title of the report.
+    pub(super) fn title(&self) -> String {
+        format!("{} {}", self.command, self.subject).trim().to_owned()
+    }
+
     /// The findings and all that they explain.
-    fn all_findings(&self) -> Vec<&Finding> {
+    pub(super) fn all_findings(&self) -> Vec<&Finding> {
         let mut all: Vec<&Finding> = Vec::new();
         let mut todo: Vec<&Finding> = self.findings.iter().collect();
         while let Some(finding) = todo.pop() {

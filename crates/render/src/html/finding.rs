@@ -1,67 +1,90 @@
 //! A finding, folded in: what is wrong, why, by which evidence, what to do.
 
-use std::io::{self, Write};
+use askama::Template;
 
-use super::{bilingual_code, bilingual_html};
-use crate::plain::{consequences, show_evidence};
-use base::report::{Finding, Severity};
-use base::text::escape_html;
+use super::document::Document;
+use super::words::{Words, verbatim, words};
+use crate::plain::{list_explained, show_evidence};
+use base::report::{Evidence, Finding, Severity};
 use base::text::{Lang, Text};
 use data::ui;
 
 /// As much evidence as is shown at once; the rest is folded in once more.
 const SHOWN: usize = 8;
 
-pub(super) fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
-    let level = finding.severity.as_str();
-    // What has to be read is open.
-    let open = if finding.severity == Severity::Error { " open" } else { "" };
-    writeln!(
-        out,
-        "<details class=\"finding {level}\"{open}><summary><b>{} {}</b> {}</summary>",
-        bilingual_html(&ui::severity(finding.severity).text()),
-        escape_html(&finding.id),
-        bilingual_html(&finding.title)
-    )?;
-    if finding.cause != Text::default() {
-        writeln!(out, "<p>{}</p>", bilingual_html(&finding.cause))?;
-    }
-    if !finding.fix.is_empty() {
-        writeln!(out, "<h4>{}</h4>\n<ol>", bilingual_html(&ui::WHAT_TO_DO.text()))?;
-        for step in &finding.fix {
-            write!(out, "<li>{}", bilingual_html(&step.text))?;
-            if let Some(run) = &step.run {
-                write!(out, "<pre>{}</pre>", escape_html(run))?;
-            }
-            writeln!(out, "</li>")?;
+/// As many answers of a lookup as are open.
+const OPEN: usize = 5;
+
+/// The view of a finding, or of an answer to a lookup.
+#[derive(Template)]
+#[template(path = "finding.html")]
+pub(super) struct FindingView<'a> {
+    finding: &'a Finding,
+    anchor: String,
+    level: &'static str,
+    open: bool,
+    /// Answers have none.
+    severity: Option<Words>,
+    title: Words,
+    cause: Option<Words>,
+    steps_heading: Words,
+    evidence_heading: Words,
+    more: Option<Words>,
+    explained_label: Words,
+    explained: String,
+    sources_label: Words,
+}
+
+/// A step of a fix.
+struct Step<'a> {
+    text: Words,
+    run: Option<&'a str>,
+}
+
+impl<'a> FindingView<'a> {
+    /// The view of a finding of `document`.
+    pub(super) fn new(document: &Document, finding: &'a Finding, anchor: String) -> Self {
+        let answers = document.answer && document.findings.len() <= OPEN;
+        let severity = || words(&ui::severity(finding.severity).text());
+        let more = finding.evidence.len().saturating_sub(SHOWN);
+        Self {
+            finding,
+            anchor,
+            level: finding.severity.as_str(),
+            // What has to be read is open.
+            open: finding.severity == Severity::Error || answers,
+            severity: (!document.answer).then(severity),
+            title: words(&finding.title),
+            cause: (finding.cause != Text::default()).then(|| words(&finding.cause)),
+            steps_heading: words(&ui::WHAT_TO_DO.text()),
+            evidence_heading: words(&ui::PAGE_EVIDENCE.text()),
+            more: (more > 0).then(|| words(&ui::More { n: more }.text())),
+            explained_label: words(&ui::EXPLAINS.text()),
+            explained: list_explained(finding).join(", "),
+            sources_label: words(&ui::SOURCES.text()),
         }
-        writeln!(out, "</ol>")?;
     }
-    if !finding.evidence.is_empty() {
-        writeln!(out, "<h4>{}</h4>\n<ul>", bilingual_html(&ui::PAGE_EVIDENCE.text()))?;
-        for (number, evidence) in finding.evidence.iter().enumerate() {
-            if number == SHOWN {
-                let more = finding.evidence.len() - SHOWN;
-                let more = ui::More { n: more }.text();
-                writeln!(out, "</ul><details><summary>{}</summary><ul>", bilingual_html(&more))?;
-            }
-            let said = |lang| show_evidence(evidence, lang);
-            let text = Text::new(said(Lang::En), said(Lang::Zh));
-            writeln!(out, "<li><code>{}</code></li>", bilingual_code(&text))?;
-        }
-        writeln!(out, "</ul>{}", if finding.evidence.len() > SHOWN { "</details>" } else { "" })?;
+
+    fn steps(&self) -> impl Iterator<Item = Step<'a>> {
+        let step = |step: &'a base::report::FixStep| Step {
+            text: words(&step.text),
+            run: step.run.as_deref(),
+        };
+        self.finding.fix.iter().map(step)
     }
-    let explained = consequences(finding);
-    if !explained.is_empty() {
-        let list = escape_html(&explained.join(", "));
-        writeln!(out, "<p>{} {list}</p>", bilingual_html(&ui::EXPLAINS.text()))?;
+
+    /// The evidence that is shown at once.
+    fn evidence(&self) -> impl Iterator<Item = Words> {
+        self.finding.evidence.iter().take(SHOWN).map(quote)
     }
-    if !finding.refs.is_empty() {
-        writeln!(out, "<details><summary>{}</summary><ul>", bilingual_html(&ui::SOURCES.text()))?;
-        for source in &finding.refs {
-            writeln!(out, "<li>{}</li>", escape_html(source))?;
-        }
-        writeln!(out, "</ul></details>")?;
+
+    /// The evidence that is folded in.
+    fn more_evidence(&self) -> impl Iterator<Item = Words> {
+        self.finding.evidence.iter().skip(SHOWN).map(quote)
     }
-    writeln!(out, "</details>")
+}
+
+fn quote(evidence: &Evidence) -> Words {
+    let said = |lang| show_evidence(evidence, lang);
+    verbatim(&Text::new(said(Lang::En), said(Lang::Zh)))
 }

@@ -1,4 +1,5 @@
-use base::text::escape_html;
+use base::report::CheckState;
+use base::text::Text;
 use serde_json::Value;
 
 use super::*;
@@ -22,6 +23,21 @@ fn sample() -> Report {
         "torch_npu": "2.6.0"
     });
     report.extra.insert("fingerprint".to_owned(), versions);
+    let area = serde_json::json!({"id": "dev", "title": {"en": "Devices", "zh": "设备"}});
+    let row = |hosts: &str, count: u32, result: &str, cell: &str| serde_json::json!({"hosts": [hosts], "count": count, "result": result, "cells": [cell]});
+    let rows = [row("n4", 1, "fail", "fail"), row("n[1-3]", 3, "pass", "pass")];
+    let matrix = serde_json::json!({"areas": [area], "rows": rows, "more_hosts": 7});
+    report.extra.insert("fleet".to_owned(), serde_json::json!({"matrix": matrix}));
+    let at = |time: &str, offset_ms: i64| serde_json::json!({"time": time, "offset_ms": offset_ms});
+    let ranks = serde_json::json!([
+        {"rank": 3, "state": "failed", "first_line": at("10:00", 0), "last_line": at("10:09", 540),
+            "first_failure": {"at": at("10:05", 300), "cause": "a.b", "file": "rank3.log",
+            "title": {"en": "kernel died", "zh": "核函数异常"}}},
+        {"rank": 0, "state": "no_failure", "last_line": at("10:04", 240)},
+        {"rank": 7, "state": "no_log"},
+    ]);
+    let timeline = serde_json::json!({"timeline": {"ranks": ranks, "more_ranks": 2}});
+    report.extra.insert("diagnosis".to_owned(), timeline);
     report
 }
 
@@ -35,21 +51,20 @@ fn parsed(value: &Value) -> Document {
     read(value.to_string().as_bytes()).unwrap()
 }
 
-#[test]
-fn nothing_becomes_markup() {
-    assert_eq!(escape_html("<b a='x' b=\"y\">&"), "&lt;b a=&#39;x&#39; b=&quot;y&quot;&gt;&amp;");
-    assert_eq!(escape_html("\u{202e}x\x1b"), "\\u{202e}x\\x1b");
-}
-
 /// What a run shows at once is what `report` shows of its JSON.
 #[test]
 fn the_json_report_makes_the_same_page() {
-    let report = sample();
+    let mut report = sample();
+    report.ended = Some(1_795_392_000);
     let mut direct = Vec::new();
     render(&report, style(Lang::En), None, &mut direct).unwrap();
     let direct = String::from_utf8(direct).unwrap();
     let later = shown(&[("check.json".to_owned(), parsed(&json(&report)))]);
-    assert_eq!(later.replace("<p class=\"source\">check.json</p>\n", ""), direct);
+    assert!(direct.contains("<time datetime=\"2026-11-23T00:00:00Z\">"));
+    let name = "<p class=\"source\">check.json</p>\n";
+    let without = |page: &str| page.replace(name, "").replace("\n\n", "\n");
+    assert!(later.contains(name));
+    assert_eq!(without(&later), without(&direct));
 }
 
 const PLANT: &str = "</style></script><img src=x onerror=alert(1)><script>x</script>'\"&";
@@ -132,7 +147,7 @@ fn every_element_that_is_opened_is_closed() {
     ]);
     let mut open: Vec<String> = Vec::new();
     for tag in tags(&page) {
-        let lone = ["!DOCTYPE", "meta", "input", "line", "circle", "rect"];
+        let lone = ["!DOCTYPE", "meta", "input", "line", "circle", "wbr"];
         match tag.strip_prefix('/') {
             Some(name) => assert_eq!(open.pop().as_deref(), Some(name), "{open:?}"),
             None if lone.contains(&tag.as_str()) => {}
@@ -206,4 +221,133 @@ fn the_last_of_several_lines_is_the_report() {
     let report = json(&sample()).to_string();
     let lines = format!("{{\"schema\":\"ascend-doctor/verify-stage/1\"}}\n{report}\n\n");
     assert_eq!(read(lines.as_bytes()).unwrap().subject, "node-07");
+}
+
+fn page_of(report: &Report) -> String {
+    shown(&[("a".to_owned(), Document::from(report))])
+}
+
+/// What is between two marks, of which the first one occurs once.
+fn between<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
+    let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("no {from}"));
+    assert!(!rest.contains(from), "{from} occurs twice");
+    rest.split_once(to).unwrap().0
+}
+
+#[test]
+fn the_part_at_fault_is_marked_and_no_other() {
+    let mut report = sample();
+    let mut finding = base::report::Finding::remark("TNPU-MATRIX");
+    finding.message = "cann_too_old".to_owned();
+    finding.severity = base::report::Severity::Error;
+    let mut explained = base::report::Finding::remark("TNPU-SYMBOLS");
+    explained.message = "own".to_owned();
+    explained.severity = base::report::Severity::Error;
+    finding.consequences.push(explained);
+    report.findings = vec![finding];
+    let page = page_of(&report);
+    let part = between(&page, "<li class=\"part error\">", "</li>");
+    assert!(part.starts_with("<b>CANN</b> <span class=\"version\">8.2.RC1</span>"), "{part}");
+    assert!(part.contains("✗") && part.contains("<a href=\"#r0-f0\">TNPU-MATRIX</a>"), "{part}");
+    assert_eq!(page.matches("id=\"r0-f0\"").count(), 1);
+    assert_eq!(page.matches("<li class=\"part \">").count(), 4, "{page}");
+    assert_eq!(page.matches("<li class=\"joint error\">").count(), 1);
+}
+
+#[test]
+fn the_matrix_has_a_header_for_each_row_and_column() {
+    let page = page_of(&sample());
+    let table = between(&page, "<table class=\"matrix\">", "</table>");
+    assert_eq!(table.matches("<th scope=\"col\">").count(), 3);
+    assert_eq!(table.matches("<th scope=\"row\">").count(), 2);
+    let row = between(table, "<th scope=\"row\">n4<wbr></th>", "</tr>");
+    assert_eq!(row.matches("<td class=\"error\">").count(), 2);
+    assert!(row.contains("✗") && row.contains("fail") && row.contains("失败"), "{row}");
+    assert!(table.contains("n[1-3]<wbr> <span class=\"dim\">(3)</span>"), "{table}");
+    assert!(page.contains("7 more hosts omitted"));
+}
+
+#[test]
+fn the_timeline_is_a_table_with_bars() {
+    let page = page_of(&sample());
+    let table = between(&page, "<table class=\"timeline\">", "</table>");
+    assert_eq!(table.matches("<th scope=\"row\">").count(), 3);
+    let row = |rank: u32| between(table, &format!("<th scope=\"row\">{rank}</th>"), "</tr>");
+    assert!(row(3).contains("10:05") && row(3).contains("kernel died") && row(3).contains("10:09"));
+    assert!(row(3).contains("<circle class=\"failure\" cx=\"55%\""), "{}", row(3));
+    assert!(row(0).contains("no failure in the log") && !row(0).contains("<circle"), "{}", row(0));
+    assert!(row(7).contains("no log") && row(7).contains("<line class=\"silent\""), "{}", row(7));
+}
+
+#[test]
+fn every_tile_has_a_title() {
+    let mut document = Document::from(&sample());
+    for check in &mut document.checks {
+        check.name = Text::default();
+    }
+    let page = shown(&[("a".to_owned(), document)]);
+    assert!(page.contains("<ul class=\"tiles\">"));
+    assert!(!page.contains("<b></b>") && !page.contains("<h3></h3>"), "{page}");
+}
+
+#[test]
+fn files_come_before_tables() {
+    use base::report::{DiffLine, DiffNote, DiffRow, FileDiff, LinePart};
+    let line = |number, text: &str, word| DiffLine {
+        number,
+        changed: true,
+        parts: vec![LinePart::Same(text.to_owned()), word],
+    };
+    let note = DiffNote {
+        rule: "CV0001".to_owned(),
+        title: Text::new("`x` differs", "`x` 不同"),
+        detail: Some("x<y".to_owned()),
+        advice: None,
+    };
+    let files = || -> Box<dyn Iterator<Item = FileDiff>> {
+        let old = line(3, "a.", LinePart::Removed("cuda<T>".to_owned()));
+        let new = line(4, "a.", LinePart::Added("npu".to_owned()));
+        Box::new(std::iter::once(FileDiff {
+            path: "a<b>.py".to_owned(),
+            counts: Text::same("1"),
+            rows: vec![
+                DiffRow::Lines { old: Some(old), new: Some(new) },
+                DiffRow::Note(note.clone()),
+                DiffRow::Gap,
+                DiffRow::Lines {
+                    old: None,
+                    new: Some(line(9, "b", LinePart::Same(String::new()))),
+                },
+            ],
+        }))
+    };
+    let mut report = sample();
+    report.tables.push(base::report::Table {
+        title: Text::same("Rules"),
+        head: vec![Text::same("Rule")],
+        rows: vec![vec![Text::same("CV0001")]],
+    });
+    let mut out = Vec::new();
+    render(&report, style(Lang::En), Some(&files), &mut out).unwrap();
+    let page = String::from_utf8(out).unwrap();
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text} in {page}"));
+    assert!(place("<table class=\"diff\">") < place("<table class=\"list\">"));
+    assert!(page.contains("<td class=\"old\">a.<del>cuda&#60;T&#62;</del></td>"), "{page}");
+    assert!(page.contains("<td class=\"new\">a.<ins>npu</ins></td>"));
+    assert!(page.contains("<code>x&#60;y</code>") && page.contains("<code>x</code>"));
+    assert!(page.contains("<td class=\"n\"></td><td></td>"), "a side without a line");
+}
+
+/// A heading is at most one level below the one before it.
+#[test]
+fn headings_are_in_order() {
+    let page = page_of(&sample());
+    let mut before = 0;
+    for tag in tags(&page) {
+        if let Some(level) = tag.strip_prefix('h').and_then(|level| level.parse::<u8>().ok()) {
+            assert!(level <= before + 1, "h{level} after h{before}");
+            before = level;
+        }
+    }
+    assert_eq!(page.matches("<h1>").count(), 1);
 }

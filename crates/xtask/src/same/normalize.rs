@@ -17,11 +17,13 @@ pub(crate) struct Normalizer {
 pub(crate) type Paths = [(String, &'static str)];
 
 /// Contexts of points in time and durations.
-const MEASURED: [(&str, &str); 5] = [
+const MEASURED: [(&str, &str); 6] = [
     // OpenMetrics.
     (r"(?m)^(ascend_doctor_last_run_timestamp_seconds\{[^}\n]*\}) [0-9]+$", "${1} <time>"),
-    // JSON of `check` on a live machine, and of `verify`.
-    (r#"("taken": ?)[0-9]+"#, "${1}<time>"),
+    // JSON of all reports; of `check` on a live machine, and of `verify`.
+    (r#"("(?:created|taken)": ?)[0-9]+"#, "${1}<time>"),
+    // HTML.
+    (r#"<time datetime="[^"<>]*">[^<>]*</time>"#, "<time></time>"),
     (r#"("(?:host_ms|took_ms)": ?)[0-9.e+-]+"#, "${1}<duration>"),
     // Lines of `--log`, and the durations that they end with.
     (r"(?m)^\[ *[0-9]+\.[0-9] ms\] ", "[<duration>] "),

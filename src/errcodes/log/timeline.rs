@@ -1,0 +1,196 @@
+//! The ranks of a job over time: which one failed first, which logs go on, which are missing.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::line_fields::Fields;
+use super::process::ProcessTable;
+use super::rank::{Candidate, Item};
+use super::scan::FileReport;
+use super::time::Time;
+use crate::cause;
+use base::text::Text;
+
+/// Maximum number of listed ranks.
+const MAX_RANKS: usize = 256;
+
+/// The ranks over time; the rank with the first failure comes first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Timeline {
+    /// Failed ranks by time, then other ranks, then ranks without a log.
+    pub ranks: Vec<RankLine>,
+    /// Number of omitted ranks.
+    pub more_ranks: usize,
+}
+
+/// A rank over time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankLine {
+    /// The rank.
+    pub rank: u32,
+    /// How its log ends.
+    pub state: RankState,
+    /// The first known line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_line: Option<Moment>,
+    /// The first line that reports a failure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_failure: Option<RankFailure>,
+    /// The last known line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_line: Option<Moment>,
+}
+
+/// The state of a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RankState {
+    /// A line of the rank reports a failure.
+    Failed,
+    /// The log of the rank has no such line.
+    NoFailure,
+    /// Other ranks name the rank, and it has no log.
+    NoLog,
+}
+
+/// The first failure of a rank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankFailure {
+    /// The time of the line, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<Moment>,
+    /// The ID of the cause that the line speaks for.
+    pub cause: String,
+    /// The title of that cause.
+    pub title: Text,
+    /// The log.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u64,
+}
+
+/// A time, by the clock of the machine that wrote it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Moment {
+    /// The time.
+    pub time: Time,
+    /// Milliseconds since the first moment of the timeline.
+    pub offset_ms: i64,
+}
+
+/// The known lines of a rank.
+#[derive(Default)]
+struct Lines<'c, 'a> {
+    first: Option<Time>,
+    last: Option<Time>,
+    failure: Option<(&'c Candidate<'a>, &'c Item<'a>)>,
+}
+
+impl Lines<'_, '_> {
+    fn add(&mut self, time: Option<Time>) {
+        self.first = self.first.into_iter().chain(time).min();
+        self.last = self.last.into_iter().chain(time).max();
+    }
+
+    fn failed_at(&self) -> Option<Time> {
+        self.failure.and_then(|(_, item)| item.time())
+    }
+}
+
+/// The timeline. `None` if the logs name fewer than two ranks: there is nothing to compare.
+pub(super) fn timeline(
+    files: &[FileReport],
+    processes: &ProcessTable,
+    candidates: &[Candidate<'_>],
+    silent: &[u32],
+    wanted: &[u32],
+) -> Option<Timeline> {
+    let mut ranks = collect(files, processes, candidates);
+    ranks.retain(|rank, _| wanted.is_empty() || wanted.contains(rank));
+    if ranks.len() + silent.len() < 2 {
+        return None;
+    }
+    let start =
+        ranks.values().filter_map(|lines| lines.first.min(lines.failed_at().or(lines.first)));
+    let start = start.min();
+    let moment = |time: Option<Time>| {
+        let time = time?;
+        Some(Moment { time, offset_ms: time.0.saturating_sub(start?.0) / 1_000 })
+    };
+    let mut lines: Vec<RankLine> = ranks
+        .into_iter()
+        .map(|(rank, lines)| RankLine {
+            rank,
+            state: if lines.failure.is_some() { RankState::Failed } else { RankState::NoFailure },
+            first_line: moment(lines.first),
+            last_line: moment(lines.last),
+            first_failure: lines.failure.map(|(candidate, item)| RankFailure {
+                at: moment(item.time()),
+                cause: candidate.cause.to_owned(),
+                title: cause(candidate.cause)
+                    .map_or_else(|| Text::same(candidate.cause), |known| known.title.clone()),
+                file: files[item.file].name.clone(),
+                line: item.record.line,
+            }),
+        })
+        .collect();
+    // Failures without a time come behind those with one.
+    lines.sort_by_key(|line| {
+        let at = line.first_failure.as_ref().and_then(|failure| failure.at).map(|at| at.time);
+        (line.state, at.is_none(), at, line.rank)
+    });
+    let silent = silent.iter().map(|&rank| RankLine {
+        rank,
+        state: RankState::NoLog,
+        first_line: None,
+        first_failure: None,
+        last_line: None,
+    });
+    lines.extend(silent);
+    let more_ranks = lines.len().saturating_sub(MAX_RANKS);
+    lines.truncate(MAX_RANKS);
+    Some(Timeline { ranks: lines, more_ranks })
+}
+
+/// The lines of each rank: of its own files the first and the last one, of others those that were
+/// recognized.
+fn collect<'c, 'a>(
+    files: &[FileReport],
+    processes: &ProcessTable,
+    candidates: &'c [Candidate<'a>],
+) -> BTreeMap<u32, Lines<'c, 'a>> {
+    let mut ranks: BTreeMap<u32, Lines<'c, 'a>> = BTreeMap::new();
+    for (index, file) in files.iter().enumerate() {
+        if let Some(rank) = processes.find(index, &Fields::default()).rank {
+            let lines = ranks.entry(rank).or_default();
+            lines.add(file.first);
+            lines.add(file.last);
+        }
+        for record in &file.records {
+            if let Some(rank) = processes.find(index, &record.hit.fields).rank {
+                let lines = ranks.entry(rank).or_default();
+                lines.add(record.hit.fields.time);
+                lines.add(record.last);
+            }
+        }
+    }
+    for candidate in candidates.iter().filter(|one| !one.went_on && !one.in_baseline && !one.stale)
+    {
+        for item in candidate.items.iter().filter(|item| !item.record.hit.went_on) {
+            let Some(rank) = item.process.rank else { continue };
+            let lines = ranks.entry(rank).or_default();
+            let order =
+                |item: &Item<'_>| (item.time().is_none(), item.time(), item.file, item.record.line);
+            if lines.failure.is_none_or(|(_, known)| order(item) < order(known)) {
+                lines.failure = Some((candidate, item));
+            }
+        }
+    }
+    ranks
+}
