@@ -3,11 +3,14 @@
 mod audit_ops;
 mod bundle;
 mod data;
+mod examples;
 mod fleet;
 mod help;
 mod machine;
+mod number;
 mod output;
 mod report;
+mod screen;
 mod shell;
 mod translate_error;
 mod verify;
@@ -24,7 +27,7 @@ pub use audit_ops::AuditOpsArgs;
 pub use bundle::BundleArgs;
 pub use data::DataCommand;
 pub use fleet::{FleetCommand, MergeArgs};
-pub use help::{Detail, command, with_help};
+pub use help::{Detail, command, described, paragraphs, usage, with_help};
 pub use machine::{MachineArgs, ScanArgs, VersionArgs};
 pub use output::{ColorWhen, LogLevel, OutputArgs};
 pub use report::ReportArgs;
@@ -185,7 +188,7 @@ pub struct CheckArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "facts_only")]
     pub metrics_file: Option<PathBuf>,
     /// Stop after SECONDS with exit status 3
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", value_parser = number::whole(1..=u64::MAX))]
     pub timeout: Option<u64>,
     /// Compatibility matrix that overrides built-in entries
     #[arg(long, value_name = "FILE")]
@@ -195,7 +198,7 @@ pub struct CheckArgs {
     /// Written by `manifest create`. Default: the published wheels.
     #[arg(long, value_name = "FILE", conflicts_with = "no_hash")]
     pub manifest: Option<PathBuf>,
-    /// Copy all that is read to DIR, for --sysroot
+    /// Copy all files that are read to DIR, for `--sysroot`
     #[arg(long, value_name = "DIR")]
     pub record: Option<PathBuf>,
     /// List compatible versions, as `compat` does
@@ -225,7 +228,7 @@ pub struct ConvertArgs {
     /// Files, directories or patterns to convert in place
     #[arg(long, short, value_name = "PATH", num_args = 1..)]
     pub root: Vec<PathBuf>,
-    /// Started file: it imports torch_npu
+    /// Launch script, which gets the torch_npu import
     #[arg(long, short, value_name = "FILE")]
     pub launch: Vec<PathBuf>,
     /// Files, directories or patterns to leave out
@@ -241,7 +244,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_enum)]
     pub no_kind: Vec<FileKind>,
     /// Largest file to read, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = clap::value_parser!(u64).range(1..=1024))]
+    #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = number::whole(1_u64..=1024))]
     pub max_size: u64,
     /// torch_npu of the result (`2.7`: the newest 2.7)
     ///
@@ -251,13 +254,13 @@ pub struct ConvertArgs {
     /// Keep CUDA names; transfer_to_npu patches them
     #[arg(long, requires = "launch")]
     pub transfer: bool,
-    /// Rewrite more than devices
+    /// Further parts to rewrite
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_enum)]
     pub also: Vec<Also>,
     /// Mark places that need manual work with a comment
     #[arg(long)]
     pub mark: bool,
-    /// Files that import torch_npu
+    /// Files that get the torch_npu import
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Import::Need)]
     pub import: Import,
     /// Write nothing, report the changes

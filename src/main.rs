@@ -1,11 +1,15 @@
 //! The `ascend-doctor` program: parses, runs, turns the status into an exit code.
-#![expect(clippy::disallowed_methods, reason = "writes errors to standard error")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "writes errors to standard error, asks for the locale"
+)]
 
 use std::io::Write as _;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
 
 use base::report::ExitStatus;
+use base::text::Lang;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -30,8 +34,7 @@ fn main() -> ExitCode {
         // The reader of the output ended first (`| head`), which is not an error.
         Err(error) if is_broken_pipe(&error) => ExitStatus::Clean,
         Err(error) => {
-            let text = ascend_doctor::format_error(&error, lang);
-            let _ = writeln!(anstream::stderr(), "{}", base::text::escape(&text));
+            ascend_doctor::print_error(&error, lang);
             ExitStatus::Failure
         }
     };
@@ -42,10 +45,14 @@ fn main() -> ExitCode {
 /// need no other status.
 #[expect(clippy::exit, reason = "there is nothing to return to")]
 fn report_panic(defect: &PanicHookInfo<'_>) {
-    let text = format!(
-        "error: a defect of ascend-doctor {}, please report it: {defect}",
-        env!("CARGO_PKG_VERSION")
-    );
+    // The tables with the messages may be what is broken.
+    let version = env!("CARGO_PKG_VERSION");
+    let text = match Lang::from_locale(|name| std::env::var(name).ok()) {
+        Lang::En => {
+            format!("error: a defect of ascend-doctor {version}, please report it: {defect}")
+        }
+        Lang::Zh => format!("错误：ascend-doctor {version} 存在缺陷，请反馈：“{defect}”"),
+    };
     let _ = writeln!(anstream::stderr(), "{}", base::text::escape(&text));
     std::process::exit(i32::from(ExitStatus::Failure.code()));
 }

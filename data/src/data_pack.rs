@@ -237,6 +237,7 @@ impl Pack {
     pub fn check_common_tables(&'static self) -> Result<(), PackError> {
         crate::ui::check(self)?;
         crate::fault::check(self)?;
+        crate::help::check(self)?;
         crate::catalog::check(self)?;
         crate::goals::check(self)?;
         crate::env_vars::check(self)?;

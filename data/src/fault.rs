@@ -17,6 +17,7 @@ use serde::Deserialize;
 use crate::data_pack::{Pack, PackError, invalid};
 use crate::packed::built_in_table;
 use base::text::{Lang, Text, Words, fill};
+use base::walk_error::LinkLoop;
 
 type Source = Box<dyn Error + Send + Sync>;
 
@@ -115,6 +116,9 @@ pub fn describe(error: &(dyn Error + 'static)) -> Text {
     }
     if let Some(error) = error.downcast_ref::<serde_json::Error>() {
         return of_json(error);
+    }
+    if error.is::<LinkLoop>() {
+        return crate::faults::LinksLoop.value();
     }
     quote(&error.to_string())
 }

@@ -16,6 +16,7 @@ pub mod fault;
 mod fault_code;
 pub mod faults;
 pub mod goals;
+pub mod help;
 mod known_wheels;
 pub mod matrix;
 mod message;

@@ -1,19 +1,30 @@
 //! TOML files of users: a matrix, error codes, settings. Every mistake is reported with its line.
 
+use base::text::Text;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
+
+use crate::fault::{Value as _, quote};
+use crate::{Fault, faults};
 
 type Value<'t> = Spanned<DeValue<'t>>;
 
 /// A mistake in a user's file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
+#[error("line {line}: {}", what.en)]
 pub struct FileError {
     /// The line, counted from 1.
     pub line: usize,
-    /// The mistake, as the parser or serde words it.
-    pub what: String,
+    /// The mistake; the words of a parser are a quotation.
+    pub what: Text,
+}
+
+impl FileError {
+    /// A mistake on a line.
+    pub fn new(line: usize, what: impl Into<Fault>) -> Self {
+        Self { line, what: what.into().value() }
+    }
 }
 
 /// A row or a value, and the line on which it begins.
@@ -44,9 +55,9 @@ impl<'t> UserFile<'t> {
         match file.table.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
             None => Ok(file),
             Some(key) => {
-                let known = known.join("`, `");
-                let what = format!("unknown field `{}`, expected one of `{known}`", key.get_ref());
-                Err(FileError { line: file.lines.at(key.span().start), what })
+                let fields = Text::new(known.join("`, `"), known.join("`、`"));
+                let what = faults::UnknownField { fields, name: key.get_ref().as_ref() };
+                Err(FileError::new(file.lines.at(key.span().start), what))
             }
         }
     }
@@ -72,7 +83,7 @@ impl<'t> UserFile<'t> {
         &mut self,
         key: &str,
     ) -> Result<WithLine<T>, FileError> {
-        let missing = || FileError { line: 1, what: format!("missing field `{key}`") };
+        let missing = || FileError::new(1, faults::MissingField { name: key });
         self.take_value(key)?.ok_or_else(missing)
     }
 
@@ -88,8 +99,7 @@ impl<'t> UserFile<'t> {
         let Some(all) = self.table.remove(key) else { return Ok(Vec::new()) };
         let line = self.lines.at(all.span().start);
         let DeValue::Array(rows) = all.into_inner() else {
-            let what = format!("`[[{key}]]`, a list of tables, is expected");
-            return Err(FileError { line, what });
+            return Err(FileError::new(line, faults::ListOfTablesExpected { name: key }));
         };
         rows.into_iter().map(|row| self.decode(row)).collect()
     }
@@ -132,7 +142,7 @@ impl Lines {
     /// An error without a place belongs to the value that begins at `start`.
     fn locate(&self, error: &toml::de::Error, start: usize) -> FileError {
         let at = error.span().map_or(start, |span| span.start);
-        FileError { line: self.at(at), what: error.message().to_owned() }
+        FileError { line: self.at(at), what: quote(error.message()) }
     }
 }
 
@@ -196,12 +206,7 @@ mod tests {
     fn mistakes_are_reported_with_the_line_of_the_value() {
         for (from, to, line, what) in [
             ("schema = 1", "schema = ", 1, ""),
-            (
-                "schema = 1",
-                "shema = 1",
-                1,
-                "unknown field `shema`, expected one of `schema`, `row`",
-            ),
+            ("schema = 1", "shema = 1", 1, "unknown field `shema`; known fields: `schema`, `row`"),
             ("schema = 1\n", "\n", 1, "missing field `schema`"),
             ("schema = 1", "schema = 'x'", 1, "invalid type: string"),
             ("kind = 'plain'", "kind = 'plan'", 9, "unknown variant `plan`, expected"),
@@ -218,11 +223,11 @@ mod tests {
         ] {
             let text = GOOD.replacen(from, to, 1);
             let mistake = read(&text).unwrap_err();
-            assert!(mistake.line == line && mistake.what.contains(what), "{mistake}\n{text}");
+            assert!(mistake.line == line && mistake.what.en.contains(what), "{mistake}\n{text}");
         }
         let mistake = read("schema = 1\nrow = 2\n").unwrap_err();
         assert_eq!(mistake.line, 2);
-        assert!(mistake.what.contains("[[row]]"), "{mistake}");
+        assert!(mistake.what.en.contains("[[row]]"), "{mistake}");
     }
 
     #[test]

@@ -54,7 +54,7 @@ pub struct AuditOpsArgs {
     /// Of Python sources: into packages next to them, and into those of `--site`.
     #[arg(long)]
     pub follow_imports: bool,
-    /// Directory of packages for --follow-imports
+    /// Directory of packages for `--follow-imports`
     #[arg(long, value_name = "DIR", requires = "follow_imports")]
     pub site: Vec<PathBuf>,
     /// Count operators of the backward pass too

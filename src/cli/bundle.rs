@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::ScanArgs;
+use super::number::whole;
 use base::redact::Level;
 
 /// Options of `bundle`.
@@ -12,7 +13,7 @@ use base::redact::Level;
 #[command(
     after_long_help = "The bundle is the output: `--output FILE` names it, `-` is standard output, \
     the default is ascend-doctor-bundle.tar.gz.\n\n\
-    Exit status: 0 if the bundle is written; 3 if it lacks a path that `--add` names."
+    Exit status: 0 if the bundle is written, 3 if a path of `--add` is missing in it."
 )]
 pub struct BundleArgs {
     /// Log, archive or directory to include
@@ -21,8 +22,8 @@ pub struct BundleArgs {
     /// (.zip, .tar, .tar.gz), and directories of logs.
     #[arg(long = "add", value_name = "PATH")]
     pub add: Vec<PathBuf>,
-    /// Limit for logs in MiB: the ends of the newest
-    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u64).range(0..=1024))]
+    /// Size limit of logs, in MiB; the newest lines are kept
+    #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = whole(0_u64..=1024))]
     pub limit: u64,
     /// Data to redact
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Level::Secrets)]

@@ -1,17 +1,17 @@
-//! The command line in full: the shared options of every subcommand, and the help screens.
+//! The command line in full: the shared options of every subcommand, and its help in a language.
 
-use clap::{Args as _, Command, CommandFactory as _};
+use clap::{Arg, Args as _, Command, CommandFactory as _};
 
-use super::{Cli, OutputArgs};
+use super::examples::examples;
+use super::output::LANG;
+use super::{Cli, OutputArgs, screen};
+use base::text::Lang;
+use data::{help, ui};
 
 /// The heading of the shared options.
-const SHARED: &str = "Shared options";
+pub(super) const SHARED: &str = "Shared options";
 /// Subcommands that write no report, and have no options for one.
 const WITHOUT_REPORT: [&str; 3] = ["completions", "man", "verify-child"];
-/// Shared options that `-h` shows; `--help` shows all.
-const SHORT: [&str; 3] = ["json", "output", "help"];
-/// The width of help texts, in columns.
-const WIDTH: usize = 80;
 
 /// How much a help screen shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,16 +25,15 @@ pub enum Detail {
 /// Returns the command line with all options, without the parts that only help screens need.
 pub fn command() -> Command {
     let plan = ["torch", "torch_npu", "cann", "vllm_ascend"];
-    let whole = Cli::command().mut_subcommand("check", |check| {
-        check.mut_args(|arg| {
-            if plan.contains(&arg.get_id().as_str()) {
-                arg.requires("list_compat").hide_short_help(true)
-            } else {
-                arg
-            }
-        })
+    // `mut_subcommand` would put `check` behind the others.
+    let whole = Cli::command().mut_subcommands(|sub| match sub.get_name() {
+        "check" => sub.mut_args(|arg| match arg.get_id().as_str() {
+            id if plan.contains(&id) => arg.requires("list_compat").hide_short_help(true),
+            _ => arg,
+        }),
+        _ => sub,
     });
-    whole.mut_subcommands(share)
+    whole.mut_arg(LANG, |arg| arg.global(true)).mut_subcommands(share)
 }
 
 /// Adds the shared options to a subcommand, or to its subcommands.
@@ -50,187 +49,140 @@ fn share(command: Command) -> Command {
     }
 }
 
-/// Adds what help screens show: examples first, shared options last.
-pub fn with_help(mut command: Command, detail: Detail) -> Command {
-    command.build();
-    describe(command, detail, &mut Vec::new())
+/// Adds the help screens of all subcommands.
+pub fn with_help(command: Command, detail: Detail, lang: Lang) -> Command {
+    let command = described(command, lang);
+    visit(command, &mut Vec::new(), &|mut command, name| {
+        let text = screen::render(&mut command, name, detail, lang);
+        command.override_help(text)
+    })
 }
 
-fn describe(command: Command, detail: Detail, path: &mut Vec<String>) -> Command {
+/// Returns the command line with its help in a language: examples first, shared options last.
+pub fn described(mut command: Command, lang: Lang) -> Command {
+    command.build();
+    visit(command, &mut Vec::new(), &|command, name| describe(command, name, lang))
+}
+
+/// Changes a command and its subcommands; the second argument is the name below the program.
+fn visit(
+    command: Command,
+    path: &mut Vec<String>,
+    change: &dyn Fn(Command, &str) -> Command,
+) -> Command {
     let command = command.mut_subcommands(|sub| {
         path.push(sub.get_name().to_owned());
-        let sub = describe(sub, detail, path);
+        let sub = visit(sub, path, change);
         path.pop();
         sub
     });
-    let name = path.join(" ");
+    change(command, &path.join(" "))
+}
+
+fn describe(command: Command, name: &str, lang: Lang) -> Command {
     let shares = command.get_arguments().any(|arg| arg.get_help_heading() == Some(SHARED));
     let mut command = command.mut_args(|arg| {
-        let id = arg.get_id().as_str();
-        let arg = if shares && ["help", "version"].contains(&id) {
-            arg.help_heading(SHARED)
-        } else {
-            arg
+        let help = match arg.get_id().as_str() {
+            "help" => "Print a summary (-h) or all options (--help)",
+            "version" => "Print the version and the dates of the tables",
+            _ => return translate(arg, lang),
         };
-        let id = arg.get_id().as_str();
-        let arg = match id {
-            "help" => arg.help("Print a summary (-h) or all options (--help)"),
-            _ => arg,
-        };
-        if detail == Detail::Long {
-            return arg;
-        }
-        let rare =
-            arg.get_help_heading() == Some(SHARED) && !SHORT.contains(&arg.get_id().as_str());
-        let rare = rare || arg.is_hide_short_help_set();
-        arg.hide_possible_values(true).hide_env(true).hide_short_help(rare)
+        let arg = arg.help(help).long_help(help);
+        translate(if shares { arg.help_heading(SHARED) } else { arg }, lang)
     });
-    command = command.help_template(
-        "{about-with-newline}\n{before-help}{usage-heading} {usage}\n\n{all-args}{after-help}",
-    );
-    let examples = examples(&name);
-    if !examples.is_empty() {
-        let count = if detail == Detail::Short { 2 } else { examples.len() };
-        let lines = examples.iter().take(count).map(|line| format!("  {}", wrap(line)));
-        let text = format!("Examples:\n{}", lines.collect::<Vec<_>>().join("\n"));
-        command = command.before_help(text.clone()).before_long_help(text);
+    if name.rsplit(' ').next() == Some("help") {
+        command = command.about("Print the help of a subcommand");
     }
-    if detail == Detail::Short && shares && !name.is_empty() {
-        command = command.after_help(format!("All options: ascend-doctor {name} --help"));
+    let text = |text: &dyn ToString| help::translate(&text.to_string(), lang);
+    if let Some(about) = command.get_about().map(|about| text(about)) {
+        command = command.about(about);
+    }
+    if let Some(after) = command.get_after_help().map(|after| text(after)) {
+        command = command.after_help(after);
+    }
+    if let Some(after) = command.get_after_long_help().map(|after| text(after)) {
+        command = command.after_long_help(after);
+    }
+    let examples = examples(name);
+    if !examples.is_empty() {
+        command = command.before_help(screen::list_examples(examples, lang));
     }
     command
 }
 
-/// Breaks a command between words, with a backslash at the end of each line but the last.
-fn wrap(command: &str) -> String {
-    let mut lines = vec![String::new()];
-    for word in command.split(' ') {
-        // Two columns of indent, and two for ` \`.
-        let indent = if lines.len() == 1 { 2 } else { 6 };
-        let last = lines.last_mut().map(std::mem::take).unwrap_or_default();
-        let joined = if last.is_empty() { word.to_owned() } else { format!("{last} {word}") };
-        if !last.is_empty() && joined.chars().count() + indent + 2 > WIDTH {
-            lines.pop();
-            lines.extend([last, word.to_owned()]);
-        } else {
-            lines.pop();
-            lines.push(joined);
-        }
-    }
-    lines.join(" \\\n      ")
+fn translate(arg: Arg, lang: Lang) -> Arg {
+    let text = |text: &dyn ToString| help::translate(&text.to_string(), lang);
+    let short = arg.get_help().map(|help| text(help));
+    let long = arg.get_long_help().map(|help| text(help));
+    let arg = if let Some(help) = short { arg.help(help) } else { arg };
+    if let Some(help) = long { arg.long_help(help) } else { arg }
 }
 
-/// Returns the examples of a subcommand, the two of `-h` first.
-fn examples(name: &str) -> &'static [&'static str] {
-    match name {
-        "" => &["ascend-doctor check", "ascend-doctor translate-error train.log"],
-        "check" => &[
-            "ascend-doctor check",
-            "ascend-doctor check --profile train --require-npu --fail-on warning",
-            "ascend-doctor check --sysroot /host --json -o check.json",
-            "ascend-doctor check --facts facts.json --only CANN,DRV",
-        ],
-        "convert" => &[
-            "ascend-doctor convert ./yolov5 --diff",
-            "ascend-doctor convert -r ./yolov5 -l ./yolov5/train.py",
-            "ascend-doctor convert ./yolov5 --target 2.7 --output-dir ./yolov5-npu",
-            "ascend-doctor convert -r ./yolov5 --undo",
-        ],
-        "verify" => &[
-            "ascend-doctor verify",
-            "ascend-doctor verify --device 0,3 --rung compute --dtype fp16",
-            "ascend-doctor verify --format jsonl > verify.jsonl",
-        ],
-        "audit-ops" => &[
-            "ascend-doctor audit-ops model.pt2",
-            "ascend-doctor audit-ops --torch-npu 2.7 --soc 910b3 model.pt model.onnx",
-            "ascend-doctor audit-ops --installed=torch_npu-2.9.0.post2-cp311-cp311-linux_aarch64.whl model.pt2",
-            "ascend-doctor audit-ops --suggest src/",
-            "ascend-doctor audit-ops --all-versions trace_view.json",
-            "ascend-doctor audit-ops --fail-on unsupported model.pt2",
-        ],
-        "translate-error" => &[
-            "ascend-doctor translate-error 507035 EI0006 ERR02200 -8005",
-            "ascend-doctor translate-error ~/ascend/log train.log logs.tar.gz",
-            "ascend-doctor translate-error ACL_ERROR_RT_VECTOR_CORE_EXCEPTION",
-            "ascend-doctor translate-error 'errcode:(0x800000, 0x4000, 0)' 0x80E01801",
-            "ascend-doctor translate-error --explain 507015",
-            "ascend-doctor translate-error --search heartbeat lost",
-            "python train.py 2>&1 | ascend-doctor translate-error --follow",
-        ],
-        "explain" => &[
-            "ascend-doctor explain CANN-HOME",
-            "ascend-doctor explain DEV-ACCESS --report check.json",
-            "ascend-doctor explain 507035 EI0006 ERR00100 -8005 0x7110001",
-            "ascend-doctor explain ACL_ERROR_RT_VECTOR_CORE_EXCEPTION",
-        ],
-        "compat" => &[
-            "ascend-doctor compat",
-            "ascend-doctor compat --torch 2.7 --python 3.11",
-            "ascend-doctor compat --cann 8.3 --arch aarch64",
-        ],
-        "manifest" => &[
-            "ascend-doctor manifest create torch_npu-2.7.1-cp311-cp311-linux_aarch64.whl",
-            "ascend-doctor manifest wheel-check wheels/",
-        ],
-        "manifest create" => &[
-            "ascend-doctor manifest create torch_npu.whl -o torch_npu.json",
-            "ascend-doctor manifest create /opt/venv/lib/python3.11/site-packages",
-        ],
-        "manifest wheel-check" => &[
-            "ascend-doctor manifest wheel-check wheels/",
-            "ascend-doctor manifest wheel-check torch_npu.whl --json",
-        ],
-        "fleet" => &[
-            "ascend-doctor fleet merge reports/ --expect hosts.txt",
-            "ascend-doctor fleet merge reports/ --format html -o fleet.html",
-        ],
-        "fleet merge" => &[
-            "ascend-doctor fleet merge reports/ --expect hosts.txt",
-            "srun --label ascend-doctor check --json | ascend-doctor fleet merge -",
-            "pdsh -w node[001-064] ascend-doctor check --json | ascend-doctor fleet merge -",
-            "ascend-doctor fleet merge reports/ --group-by soc --format html -o fleet.html",
-        ],
-        "report" => &[
-            "ascend-doctor report check.json -o report.html",
-            "ascend-doctor report check.json verify.json audit.json -o report.html",
-            "ascend-doctor check --json | ascend-doctor report - -o report.html",
-        ],
-        "bundle" => &[
-            "ascend-doctor bundle",
-            "ascend-doctor bundle --add train.log --add logs.tar.gz -o case-112.tar.gz",
-            "ascend-doctor bundle --redact hosts --limit 4",
-            "ssh node7 ascend-doctor bundle -o - > node7.tar.gz",
-            "ascend-doctor check --facts case-112.tar.gz",
-            "ascend-doctor report case-112.tar.gz -o case-112.html",
-        ],
-        "data" => &["ascend-doctor data status", "ascend-doctor data status --json"],
-        "data status" => &[
-            "ascend-doctor data status",
-            "ascend-doctor data status --data-pack ascend-doctor.data --data-key site.pub --json",
-        ],
-        "completions" => &[
-            "ascend-doctor completions bash > /etc/bash_completion.d/ascend-doctor",
-            "ascend-doctor completions zsh > ~/.zfunc/_ascend-doctor",
-            "ascend-doctor completions fish > ~/.config/fish/completions/ascend-doctor.fish",
-        ],
-        "man" => &[
-            "ascend-doctor man check | man -l -",
-            "ascend-doctor man --output-dir /usr/local/share/man/man1",
-        ],
-        _ => &[],
+/// All paragraphs of the help that are translated.
+pub fn paragraphs() -> Vec<String> {
+    let mut command = command();
+    command.build();
+    let mut found = Vec::new();
+    collect(&described(command, Lang::En), &mut found);
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn collect(command: &Command, found: &mut Vec<String>) {
+    let mut add = |text: Option<String>| {
+        let text = text.unwrap_or_default();
+        found.extend(text.split("\n\n").map(|part| part.trim().to_owned()));
+    };
+    add(command.get_about().map(ToString::to_string));
+    add(command.get_after_help().map(ToString::to_string));
+    add(command.get_after_long_help().map(ToString::to_string));
+    for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+        add(arg.get_help().map(ToString::to_string));
+        add(arg.get_long_help().map(ToString::to_string));
+        add(arg.get_help_heading().map(str::to_owned));
+        for value in arg.get_possible_values().iter().filter(|_| arg.get_action().takes_values()) {
+            add(value.get_help().map(ToString::to_string));
+        }
     }
+    found.retain(|text| !text.is_empty());
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        if sub.get_name() != "help" || !sub.has_subcommands() {
+            collect(sub, found);
+        }
+    }
+}
+
+/// Returns a usage line in a language: what `clap` writes, without its first word.
+pub fn usage(text: &str, lang: Lang) -> String {
+    let text = text.strip_prefix("Usage:").unwrap_or(text).trim();
+    let words = [
+        ("[OPTIONS]", ui::HELP_OPTIONS_PLACE),
+        ("<COMMAND>", ui::HELP_COMMAND_PLACE),
+        ("[COMMAND]", ui::HELP_COMMAND_PLACE_OPTIONAL),
+    ];
+    let localized =
+        words.iter().fold(text.to_owned(), |text, (en, own)| text.replace(en, &own.get(lang)));
+    format!("{}{localized}", ui::HELP_USAGE.get(lang))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
+    /// A changed or added English text has no Chinese until somebody writes it.
     #[test]
-    fn long_commands_continue_after_a_backslash() {
-        let word = "x".repeat(30);
-        let text = wrap(&format!("{word} {word} {word} b"));
-        assert_eq!(text, format!("{word} {word} \\\n      {word} b"));
-        assert_eq!(wrap("a b"), "a b");
+    fn every_paragraph_of_the_help_has_chinese() {
+        let needed: BTreeSet<String> = paragraphs().into_iter().collect();
+        assert!(needed.len() > 200, "{}", needed.len());
+        let known: BTreeSet<String> = help::translated().map(str::to_owned).collect();
+        let missing: Vec<&String> = needed.difference(&known).collect();
+        let unused: Vec<&String> = known.difference(&needed).collect();
+        assert!(
+            missing.is_empty() && unused.is_empty(),
+            "data/help.toml lacks {missing:#?}, and nothing uses {unused:#?}"
+        );
     }
 }

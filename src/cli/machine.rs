@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::number::whole;
+
 /// Which machine: this one, without any of them.
 #[derive(Debug, Clone, Default, Args)]
 pub struct MachineArgs {
@@ -21,7 +23,7 @@ pub struct MachineArgs {
     /// Running process to examine
     ///
     /// Its environment, user, mounts and interpreter.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(0..=u32::MAX))]
     pub pid: Option<u32>,
 }
 

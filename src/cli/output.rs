@@ -24,7 +24,7 @@ pub struct OutputArgs {
     pub json: bool,
     /// Output file, `-` for standard output
     ///
-    /// Replaced as a whole. Default: standard output.
+    /// The file is replaced as a whole. Default: standard output.
     #[arg(long, short = 'o', value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Language of the messages
@@ -32,7 +32,7 @@ pub struct OutputArgs {
     /// Default: the language of the locale.
     #[arg(long, value_enum, env = "ASCEND_DOCTOR_LANG")]
     pub lang: Option<Lang>,
-    /// Colors
+    /// Colored output
     #[arg(long, value_enum, default_value_t = ColorWhen::Auto)]
     pub color: ColorWhen,
     /// Lowest severity that sets exit status 1
@@ -76,6 +76,9 @@ pub struct OutputArgs {
     pub log: Option<LogLevel>,
 }
 
+/// The option that all subcommands have, also those without a report.
+pub(super) const LANG: &str = "lang";
+
 impl OutputArgs {
     /// Returns the shared options of a command line, which may be before or behind the subcommand.
     ///
@@ -98,7 +101,11 @@ impl OutputArgs {
             error.insert(ContextKind::PriorArg, ContextValue::String(name.to_owned()));
             return Err(error);
         }
-        Self::from_arg_matches(root)
+        let mut output = Self::from_arg_matches(root)?;
+        if let Ok(Some(lang)) = leaf.try_get_one(LANG) {
+            output.lang = Some(*lang);
+        }
+        Ok(output)
     }
 
     /// Prefers the options behind the subcommand, then those before it, then the environment.
@@ -143,30 +150,31 @@ impl OutputArgs {
         let augmented = Self::augment_args(clap::Command::new(""));
         let given = augmented
             .get_arguments()
+            .filter(|arg| arg.get_id() != LANG)
             .find(|arg| root.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine));
         Some(format!("--{}", given?.get_long()?))
     }
 }
 
-/// How much is logged: each level says what those before it say, too.
+/// How much is logged: each level includes those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogLevel {
-    /// What failed.
+    /// Failures.
     Error,
-    /// What looks wrong.
+    /// Suspicious conditions.
     Warn,
-    /// What is done, and how long it takes.
+    /// Steps and their duration.
     Info,
-    /// Every file that is read, every program that is run.
+    /// Files that are read, programs that are run.
     Debug,
-    /// Every question to the file system.
+    /// Calls to the file system.
     Trace,
 }
 
-/// When to use colour.
+/// When to use color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ColorWhen {
-    /// On a terminal, unless NO_COLOR, CLICOLOR=0 or TERM=dumb say otherwise.
+    /// On a terminal, unless NO_COLOR, CLICOLOR=0 or TERM=dumb is set.
     Auto,
     /// Always.
     Always,

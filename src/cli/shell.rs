@@ -8,7 +8,7 @@ use clap_complete::Shell;
 /// Options of `completions`.
 #[derive(Debug, Clone, Args)]
 pub struct CompletionsArgs {
-    /// Shell
+    /// Shell to complete for
     #[arg(value_enum)]
     pub shell: Shell,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::number::whole;
+
 /// What the inputs are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum InputKind {
@@ -33,7 +35,7 @@ pub struct TranslateErrorArgs {
         allow_negative_numbers = true
     )]
     pub inputs: Vec<String>,
-    /// Explain at length
+    /// Show more details of each code
     ///
     /// Adds further evidence to collect, related codes and the meaning of the digits.
     #[arg(long)]
@@ -66,7 +68,7 @@ pub struct TranslateErrorArgs {
     #[arg(long, help_heading = "Logs", conflicts_with_all = ["list_codes", "search"])]
     pub follow: bool,
     /// Number of causes to show
-    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Logs")]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = whole(0..=usize::MAX), help_heading = "Logs")]
     pub top: usize,
     /// Show all results, not only the important ones
     #[arg(long, help_heading = "Logs")]
@@ -75,10 +77,10 @@ pub struct TranslateErrorArgs {
     #[arg(long, help_heading = "Logs")]
     pub why_not: bool,
     /// Only lines of these ranks
-    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = "Logs")]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole(0..=u32::MAX), help_heading = "Logs")]
     pub rank: Vec<u32>,
     /// Only these devices
-    #[arg(long, value_name = "N", value_delimiter = ',', help_heading = "Logs")]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole(0..=u32::MAX), help_heading = "Logs")]
     pub device: Vec<u32>,
     /// Only from this time, such as "2025-05-12 20:55"
     #[arg(long, value_name = "TIME", help_heading = "Logs")]
@@ -88,7 +90,7 @@ pub struct TranslateErrorArgs {
     pub until: Option<String>,
     /// Log of a good run, for comparison
     ///
-    /// Symptoms that it contains too are unlikely causes.
+    /// Symptoms that both logs contain are unlikely causes.
     #[arg(long, value_name = "LOG", help_heading = "Logs")]
     pub good_log: Vec<PathBuf>,
     /// Remove paths, addresses and host names

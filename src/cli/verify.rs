@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::number::whole;
+use data::{Fault, faults};
 use verify::judge::MinSpeed;
 use verify::protocol::{Dtype, Level, Stage};
 use verify::stage::DIRECTIONS;
@@ -17,7 +19,7 @@ pub struct VerifyArgs {
     /// Only these devices
     ///
     /// Numbered as the runtime does. Default: all.
-    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(i32).range(0..=65535))]
+    #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole(0..=65535))]
     pub device: Vec<i32>,
     /// Only these rungs, by name or number
     ///
@@ -68,28 +70,24 @@ pub struct VerifyArgs {
 }
 
 /// `h2d=10`.
-fn floor(text: &str) -> Result<MinSpeed, String> {
+fn floor(text: &str) -> Result<MinSpeed, Fault> {
     let (name, speed) = text.split_once('=').unwrap_or((text, ""));
     let stage = DIRECTIONS.iter().find(|(direction, _)| *direction == name.trim());
     let speed = speed.trim().parse::<f64>().ok().filter(|speed| (0.0..1e6).contains(speed));
     match (stage, speed) {
         (Some((_, stage)), Some(gb_per_s)) => Ok(MinSpeed { step: stage, gb_per_s }),
-        _ => Err("h2d, d2h or d2d with a speed is expected, such as h2d=10".to_owned()),
+        _ => Err(faults::FloorExpected.fault()),
     }
 }
 
 /// A time from a tenth of a second to a day.
-fn minutes(text: &str) -> Result<f64, String> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|minutes| (0.1 / 60.0..=1440.0).contains(minutes))
-        .ok_or_else(|| "a number of minutes up to 1440 is expected".to_owned())
+fn minutes(text: &str) -> Result<f64, Fault> {
+    let minutes = text.parse().ok().filter(|minutes| (0.1 / 60.0..=1440.0).contains(minutes));
+    minutes.ok_or_else(|| faults::MinutesExpected.fault())
 }
 
 /// A time from 0.1 seconds to a day.
-fn seconds(text: &str) -> Result<f64, String> {
-    text.parse::<f64>()
-        .ok()
-        .filter(|seconds| (0.1..=86_400.0).contains(seconds))
-        .ok_or_else(|| "a number of seconds from 0.1 to 86400 is expected".to_owned())
+fn seconds(text: &str) -> Result<f64, Fault> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
+    seconds.ok_or_else(|| faults::SecondsExpected.fault())
 }

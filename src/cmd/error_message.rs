@@ -1,12 +1,9 @@
 //! Formats the error that ended a run: every cause once, in the language of the user.
 
+use super::standard_streams::print_to_stderr;
 use super::usage::choose_language;
 use base::text::{Lang, Text, escape_line};
-use data::{
-    Fault, FileError,
-    fault::{describe_chain, quote},
-    faults, ui,
-};
+use data::{Fault, FileError, fault::describe_chain, faults, ui};
 
 /// Returns the line to print for an error. Without `lang`, the environment selects the language.
 #[must_use]
@@ -14,6 +11,11 @@ pub fn format_error(error: &anyhow::Error, lang: Option<Lang>) -> String {
     let lang = choose_language(lang);
     let colon = if lang == Lang::Zh { "：" } else { ": " };
     format!("{}{colon}{}", ui::ERROR.get(lang), describe_chain(error.chain()).get(lang))
+}
+
+/// Prints the error that ended a run.
+pub fn print_error(error: &anyhow::Error, lang: Option<Lang>) {
+    print_to_stderr(&format_error(error, lang));
 }
 
 /// The error as the cause of another. A plain conversion would hide its type and with it its Chinese.
@@ -26,7 +28,9 @@ pub(super) fn as_cause(error: anyhow::Error) -> Box<dyn std::error::Error + Send
 
 /// A mistake in a line of a user's file.
 pub(super) fn in_line(file: &str, error: &FileError) -> Fault {
-    faults::FileLine { file, line: error.line, why: quote(&escape_line(&error.what)) }.fault()
+    let FileError { line, what } = error;
+    let why = Text::new(escape_line(&what.en), escape_line(&what.zh));
+    faults::FileLine { file, line: *line, why }.fault()
 }
 
 /// A hint at names that look like the unknown one.

@@ -40,7 +40,7 @@ use std::path::Path;
 
 use crate::cli::{Cli, Command, CompatArgs, DataCommand, ManifestCommand};
 use base::report::{ExitStatus, Report};
-pub use error_message::format_error;
+pub use error_message::{format_error, print_error};
 pub use log_files::MachineFiles;
 use output::Output;
 use output_file::{ReplaceMode, check_replaceable, replace};
@@ -135,8 +135,8 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Report(args) => report::run(args, &output),
         Command::Bundle(args) => bundle::run(args, named.as_deref(), &output),
         Command::Data(DataCommand::Status) => data_status::run(&output),
-        Command::Completions(args) => shell::completions(args),
-        Command::Man(args) => shell::man(args),
+        Command::Completions(args) => shell::completions(args, output.lang()),
+        Command::Man(args) => shell::man(args, output.lang()),
     }
 }
 

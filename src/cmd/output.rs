@@ -10,6 +10,7 @@ use std::path::PathBuf;
 
 use super::output_file::{ReplaceMode, replace};
 use super::settings::Settings;
+use super::standard_streams::columns;
 use super::{clock, data_pack, progress};
 use crate::cli::{ColorWhen, OutputArgs};
 use base::report::{DataInUse, DataOrigin, Gate, GateSetting, Report};
@@ -43,7 +44,7 @@ impl Output {
         let variable = |name: &str| std::env::var(name).ok();
         let terminal = file.is_none() && io::stdout().is_terminal();
         let lang = args.lang.unwrap_or_else(|| Lang::from_locale(variable));
-        let width = terminal.then(terminal_width).flatten().unwrap_or(80).clamp(40, 120);
+        let width = if terminal { columns(io::stdout()) } else { 80 };
         Self {
             file,
             format: args.json.then_some(Format::Json).or(args.format),
@@ -219,11 +220,6 @@ fn colour(when: ColorWhen, terminal: bool, variable: impl Fn(&str) -> Option<Str
             }
         }
     }
-}
-
-fn terminal_width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
 }
 
 #[cfg(test)]

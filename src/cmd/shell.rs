@@ -11,10 +11,10 @@ use data::{OrFault as _, faults};
 use super::audit_ops::target::known_releases;
 use super::output_file::{ReplaceMode, replace};
 use super::standard_streams::print;
-use crate::cli::{CompletionsArgs, Detail, ManArgs};
+use crate::cli::{CompletionsArgs, ManArgs};
 use audit::ops::Tables;
 use base::report::ExitStatus;
-use base::text::{escape_line, nearest};
+use base::text::{Lang, escape_line, nearest};
 use convert::rules::Rules;
 use data::{Catalog, Matrix};
 
@@ -22,16 +22,16 @@ use data::{Catalog, Matrix};
 const NAME: &str = "ascend-doctor";
 
 /// Writes the completions of a shell.
-pub(super) fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitStatus> {
-    let script = script(args.shell);
+pub(super) fn completions(args: &CompletionsArgs, lang: Lang) -> anyhow::Result<ExitStatus> {
+    let script = script(args.shell, lang);
     print(|_, out| out.write_all(&script)).or_fault(|| faults::FailedToWriteCompletions.fault())?;
     Ok(ExitStatus::Clean)
 }
 
 /// The completions of a shell.
-fn script(shell: Shell) -> Vec<u8> {
+fn script(shell: Shell, lang: Lang) -> Vec<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut with_known_values(command()), NAME, &mut script);
+    clap_complete::generate(shell, &mut with_known_values(command(lang)), NAME, &mut script);
     if shell == Shell::Bash {
         // clap_complete 4.6.11 spells a name with a hyphen in two ways, so that no option of a
         // subcommand would be found. tests/program/cli_conventions.rs lets bash complete one.
@@ -97,8 +97,8 @@ fn known_values() -> Vec<KnownValues> {
 }
 
 /// Writes a manual page, or all of them into a directory.
-pub(super) fn man(args: &ManArgs) -> anyhow::Result<ExitStatus> {
-    let pages = pages()?;
+pub(super) fn man(args: &ManArgs, lang: Lang) -> anyhow::Result<ExitStatus> {
+    let pages = pages(lang)?;
     if let Some(dir) = &args.output_dir {
         std::fs::create_dir_all(dir)
             .or_fault(|| faults::CannotMakeDirectory { path: dir.display() }.fault())?;
@@ -135,8 +135,8 @@ fn plain(page: &str) -> Option<&str> {
 }
 
 /// The command line without what only the program itself calls.
-fn command() -> Command {
-    let whole = crate::cli::with_help(crate::cli::command(), Detail::Long);
+fn command(lang: Lang) -> Command {
+    let whole = crate::cli::described(crate::cli::command(), lang);
     let shown: Vec<Command> =
         whole.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned().collect();
     let mut bare = Command::new(NAME).version(env!("CARGO_PKG_VERSION")).propagate_version(true);
@@ -153,8 +153,8 @@ fn command() -> Command {
 }
 
 /// All pages by the name of their command: `ascend-doctor-manifest-create`.
-fn pages() -> anyhow::Result<Vec<(String, Vec<u8>)>> {
-    let mut whole = command().disable_help_subcommand(true);
+fn pages(lang: Lang) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
+    let mut whole = command(lang).disable_help_subcommand(true);
     whole.build();
     let mut pages = Vec::new();
     let mut todo = vec![whole];
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn every_subcommand_has_a_page_and_the_inner_one_has_none() {
-        let pages = pages().unwrap();
+        let pages = pages(Lang::En).unwrap();
         let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
         for sub in crate::cli::command().get_subcommands() {
             let name = format!("{NAME}-{}", sub.get_name());
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn completions_know_subcommands_options_and_values() {
         for shell in <Shell as clap::ValueEnum>::value_variants() {
-            let script = String::from_utf8(script(*shell)).unwrap();
+            let script = String::from_utf8(script(*shell, Lang::En)).unwrap();
             // Not every shell is told the values.
             let values = matches!(shell.to_string().as_str(), "bash" | "fish" | "zsh");
             let words = ["translate-error", "require-npu", "fail-on", "junit"];

@@ -4,7 +4,7 @@
     reason = "reads the arguments, writes to the terminal, and asks for the locale"
 )]
 
-use std::io::Write as _;
+use std::ffi::OsString;
 use std::path::Path;
 
 use clap::builder::Resettable;
@@ -17,7 +17,7 @@ use crate::cli::{Cli, Detail, OutputArgs, with_help};
 use crate::explain;
 use audit::ops::Tables;
 use base::report::{DataOrigin, ExitStatus};
-use base::text::{Lang, shell_quote};
+use base::text::{Lang, Text, shell_quote};
 use data::{KnownWheels, Matrix, ui};
 
 /// Example commands of the guide, in the order in which users need them, with the keys of their
@@ -42,24 +42,35 @@ const QUESTIONS: [(&str, ui::Label); 9] = [
 /// The error of clap, which is also the result of `--help` and `--version`.
 pub fn parse() -> Result<Cli, clap::Error> {
     let mut command = without_empty_variables(crate::cli::command());
-    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    if let Some(detail) = wanted_help(&arguments) {
-        command = with_help(command, detail);
-    }
-    Cli::read(&mut command, arguments)
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    Cli::read(&mut command, &arguments).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp => show_help(error, &arguments, asked_detail(&arguments)),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            show_help(error, &arguments, Detail::Short)
+        }
+        _ => error,
+    })
 }
 
-/// Returns the help screen that the arguments may ask for.
-fn wanted_help(arguments: &[std::ffi::OsString]) -> Option<Detail> {
+/// Parses again with the help screens, which other runs do not need.
+fn show_help(error: clap::Error, arguments: &[OsString], detail: Detail) -> clap::Error {
+    let command = without_empty_variables(crate::cli::command());
+    let lang = choose_language(requested_language());
+    Cli::read(&mut with_help(command, detail, lang), arguments).err().unwrap_or(error)
+}
+
+/// Returns the help screen that the arguments ask for.
+fn asked_detail(arguments: &[OsString]) -> Detail {
     let is_short = |argument: &str| {
         argument.starts_with('-') && !argument.starts_with("--") && argument.contains('h')
     };
     let mut texts = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
-    texts.find_map(|text| match text {
+    let asked = texts.find_map(|text| match text {
         "--help" | "help" => Some(Detail::Long),
         text if is_short(text) => Some(Detail::Short),
         _ => None,
-    })
+    });
+    asked.unwrap_or(Detail::Long)
 }
 
 fn without_empty_variables(command: clap::Command) -> clap::Command {
@@ -104,7 +115,7 @@ pub fn answer_usage_error(error: &clap::Error) -> anyhow::Result<ExitStatus> {
     match error.kind() {
         ErrorKind::DisplayVersion => {
             load_data_pack()?;
-            let text = describe_version();
+            let text = describe_version(choose_language(requested_language()));
             print(|_, out| out.write_all(text.as_bytes()))?;
             return Ok(ExitStatus::Clean);
         }
@@ -114,7 +125,8 @@ pub fn answer_usage_error(error: &clap::Error) -> anyhow::Result<ExitStatus> {
                 && let Some(command) = find_command_for(wrong)
             {
                 let lang = choose_language(requested_language());
-                let _ = writeln!(anstream::stderr(), "\n{}", ui::GUIDE_MEANT.get(lang));
+                print_to_stderr("");
+                print_to_stderr(&ui::GUIDE_MEANT.get(lang));
                 print_to_stderr(&format!("  ascend-doctor {command}"));
             }
         }
@@ -124,14 +136,14 @@ pub fn answer_usage_error(error: &clap::Error) -> anyhow::Result<ExitStatus> {
     Ok(if error.exit_code() == 0 { ExitStatus::Clean } else { ExitStatus::Failure })
 }
 
-/// Prints the error in the language of the user.
+/// Prints the error in the language of the user. Help comes as an error, too.
 fn print_usage_error(error: &clap::Error) -> std::io::Result<()> {
-    let is_help = error.exit_code() == 0
-        || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
-    if is_help || choose_language(requested_language()) == Lang::En {
+    if error.exit_code() == 0 || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    {
         return error.print();
     }
-    for line in usage_error::describe(error) {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    for line in usage_error::describe(error, &arguments, choose_language(requested_language())) {
         print_to_stderr(&line);
     }
     Ok(())
@@ -153,10 +165,10 @@ fn requested_language() -> Option<Lang> {
 }
 
 /// Names the argument that is not UTF-8, because clap does not.
-fn describe_non_utf8(mut arguments: impl Iterator<Item = std::ffi::OsString>) -> String {
+fn describe_non_utf8(mut arguments: impl Iterator<Item = OsString>) -> String {
     let wrong = arguments.find(|argument| argument.to_str().is_none()).unwrap_or_default();
     let shown = wrong.as_encoded_bytes().escape_ascii().to_string();
-    let lang = choose_language(None);
+    let lang = choose_language(requested_language());
     let said = ui::ArgumentNotUtf8 { argument: shown }.text();
     let colon = if lang == Lang::Zh { "：" } else { ": " };
     format!("{}{colon}{}", ui::ERROR.get(lang), said.get(lang))
@@ -219,36 +231,42 @@ fn load_data_pack() -> anyhow::Result<()> {
 }
 
 /// Returns the version of the program and the dates of its tables.
-fn describe_version() -> String {
+fn describe_version(lang: Lang) -> String {
     use std::env::consts::{ARCH, OS};
     let libc = if cfg!(target_env = "musl") { "musl" } else { "glibc" };
     let columns = &Tables::get().columns;
     let operators = columns.iter().filter_map(|column| column.date).max().unwrap_or_default();
     let families = errcodes::families();
     let data = data_pack::in_use();
-    let age = data.age_days.map_or_else(String::new, |days| format!(", {days} days old"));
     let origin = match (data.origin, &data.signed_by) {
-        (DataOrigin::Builtin, _) => "built in".to_owned(),
-        (DataOrigin::Pack, Some(key)) => format!("data pack signed with key {key}"),
-        (DataOrigin::Pack, None) => "unsigned data pack".to_owned(),
+        (DataOrigin::Builtin, _) => ui::VERSION_BUILTIN.text(),
+        (DataOrigin::Pack, Some(key)) => ui::VersionPackSigned { key }.text(),
+        (DataOrigin::Pack, None) => ui::VERSION_PACK_UNSIGNED.text(),
+    };
+    let origin = match data.age_days {
+        Some(n) => ui::VersionAge { n, origin }.text(),
+        None => origin,
     };
     let codes: usize = families.iter().map(|family| errcodes::rows(family).len()).sum();
-    format!(
-        "ascend-doctor {}\n\
-         target                {ARCH}-{OS} ({libc})\n\
-         data                  {} ({origin}{age})\n\
-         compatibility matrix  {}\n\
-         published wheels      {}\n\
-         operator tables       {operators} ({} releases and wheels of torch_npu)\n\
-         error tables          {} ({codes} codes in {} families)\n",
-        env!("CARGO_PKG_VERSION"),
-        data.as_of,
-        Matrix::builtin().as_of,
-        KnownWheels::builtin().as_of,
-        columns.len(),
-        errcodes::last_change(),
-        families.len(),
-    )
+    let releases = ui::VersionReleases { n: columns.len() }.text();
+    let known = ui::VersionCodes { codes, families: families.len() }.text();
+    let noted = |date: &str, note: &Text| format!("{date} ({})", note.get(lang));
+    let rows = [
+        (ui::VERSION_TARGET, format!("{ARCH}-{OS} ({libc})")),
+        (ui::VERSION_DATA, noted(&data.as_of, &origin)),
+        (ui::VERSION_MATRIX, Matrix::builtin().as_of.clone()),
+        (ui::VERSION_WHEELS, KnownWheels::builtin().as_of.to_owned()),
+        (ui::VERSION_OPERATORS, noted(operators, &releases)),
+        (ui::VERSION_ERRORS, noted(&errcodes::last_change(), &known)),
+    ];
+    let rows = rows.map(|(label, value)| (label.get(lang), value));
+    let widest = rows.iter().map(|(label, _)| label.width()).max().unwrap_or(0);
+    let mut text = format!("ascend-doctor {}\n", env!("CARGO_PKG_VERSION"));
+    for (label, value) in rows {
+        let pad = " ".repeat(widest - label.width());
+        text.push_str(&format!("{label}{pad}  {value}\n"));
+    }
+    text
 }
 
 #[cfg(test)]
@@ -257,7 +275,7 @@ mod tests {
 
     #[test]
     fn version_dates_every_kind_of_data() {
-        let text = describe_version();
+        let text = describe_version(Lang::En);
         let first = format!("ascend-doctor {}", env!("CARGO_PKG_VERSION"));
         assert_eq!(text.lines().next(), Some(first.as_str()));
         let dates = regex::Regex::new(r"(?m)^[a-z ]+  (20\d\d-\d\d-\d\d)( |$)").unwrap();

@@ -1,36 +1,80 @@
-//! Usage errors in Chinese. In English, clap words them itself.
+//! Usage errors in both languages. `clap` finds them; the sentences are those of `data/faults.toml`.
 
 use std::error::Error as _;
+use std::ffi::OsString;
 
+use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use data::fault::quote;
-use data::{Fault, faults};
+use super::error_message::did_you_mean;
+use crate::cli::usage;
+use base::text::{Lang, Text};
+use data::fault::{Value as _, describe as describe_source, quote};
+use data::{Fault, faults, ui};
 
-/// The lines of a usage error.
-pub(super) fn describe(error: &clap::Error) -> Vec<String> {
-    let mut lines = vec![format!("错误：{}", sentence(error).text().zh)];
-    let near = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
-    let near = near.into_iter().chain([ContextKind::SuggestedValue]);
-    lines.extend(near.filter_map(|kind| {
-        let near = list(error, kind).into_iter().next()?;
-        Some(faults::DidYouMean { near }.fault().text().zh)
-    }));
-    let valid = list(error, ContextKind::ValidValue);
+/// The paragraphs of a usage error of a command line: what is wrong with hints, the usage of its
+/// subcommand, and where help is.
+pub(super) fn describe(error: &clap::Error, arguments: &[OsString], lang: Lang) -> Vec<String> {
+    let fault = sentence(error);
+    let first = format!("{}{}{}", ui::ERROR.get(lang), colon(lang), fault.value().get(lang));
+    let hints = hints(error).into_iter().map(|hint| format!("  {}", hint.text().get(lang)));
+    let mut command = named_command(arguments);
+    let line = usage(&command.render_usage().to_string(), lang);
+    let command = command.get_bin_name().unwrap_or_else(|| command.get_name());
+    let help = faults::UsageHelp { command }.fault();
+    let end = [String::new(), line, String::new(), help.text().get(lang).to_owned()];
+    std::iter::once(first).chain(hints).chain(end).collect()
+}
+
+/// The subcommand that the arguments name, as far as they name one.
+fn named_command(arguments: &[OsString]) -> Command {
+    let mut command = crate::cli::command();
+    command.build();
+    for word in arguments.iter().skip(1) {
+        if let Some(sub) = command.find_subcommand(word) {
+            command = sub.clone();
+        }
+    }
+    command
+}
+
+const fn colon(lang: Lang) -> &'static str {
+    match lang {
+        Lang::En => ": ",
+        Lang::Zh => "：",
+    }
+}
+
+fn hints(error: &clap::Error) -> Vec<Fault> {
+    let near = |kind| list(error, kind);
+    let (arg, sub) = (near(ContextKind::SuggestedArg), near(ContextKind::SuggestedSubcommand));
+    let mut hints = Vec::new();
+    if !arg.is_empty() && !sub.is_empty() {
+        hints.push(did_you_mean(&[[sub, arg].concat().join(" ")]));
+    } else {
+        let all = [arg, sub, near(ContextKind::SuggestedValue)].concat();
+        hints.extend((!all.is_empty()).then(|| did_you_mean(&all)));
+    }
+    if matches!(error.get(ContextKind::TrailingArg), Some(ContextValue::Bool(true))) {
+        let argument = near(ContextKind::InvalidArg).concat();
+        hints.push(faults::UsageAsValue { argument }.fault());
+    }
+    let valid = near(ContextKind::ValidValue);
     if !valid.is_empty() {
-        lines.push(faults::UsageValidValues { list: valid.join("、") }.fault().text().zh);
+        hints.push(faults::UsageValidValues { list: joined(&valid) }.fault());
     }
-    if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
-        lines.extend([String::new(), usage.to_string().replacen("Usage: ", "用法：", 1)]);
-    }
-    lines.extend([String::new(), faults::UsageHelp.fault().text().zh]);
-    lines
+    hints
+}
+
+fn joined(list: &[String]) -> Text {
+    Text::new(list.join(", "), list.join("、"))
 }
 
 fn sentence(error: &clap::Error) -> Fault {
-    let argument = list(error, ContextKind::InvalidArg);
-    let text = list(error, ContextKind::InvalidValue).concat();
-    let name = list(error, ContextKind::InvalidSubcommand).concat();
+    let list = |kind| list(error, kind);
+    let argument = list(ContextKind::InvalidArg);
+    let text = list(ContextKind::InvalidValue).concat();
+    let name = list(ContextKind::InvalidSubcommand).concat();
     match error.kind() {
         ErrorKind::UnknownArgument => {
             faults::UsageUnknownArgument { argument: argument.concat() }.fault()
@@ -44,25 +88,25 @@ fn sentence(error: &clap::Error) -> Fault {
         ErrorKind::ValueValidation => {
             let fault = faults::UsageInvalidValue { text, argument: argument.concat() }.fault();
             match error.source() {
-                // The words of a parser of values are a quotation.
                 Some(source) => {
-                    fault.because(faults::Plain { why: quote(&source.to_string()) }.fault())
+                    fault.because(faults::Plain { why: describe_source(source) }.fault())
                 }
                 None => fault,
             }
         }
         ErrorKind::ArgumentConflict => {
-            let (argument, other) = (argument.concat(), list(error, ContextKind::PriorArg));
+            let (argument, other) = (argument.concat(), list(ContextKind::PriorArg));
             if other.is_empty() || other == [argument.clone()] {
                 return faults::UsageRepeated { argument }.fault();
             }
-            faults::UsageConflict { argument, other: other.join("`、`") }.fault()
+            let other = Text::new(other.join("`, `"), other.join("`、`"));
+            faults::UsageConflict { argument, other }.fault()
         }
         ErrorKind::MissingRequiredArgument => {
-            faults::UsageMissingArgument { list: argument.join("、") }.fault()
+            faults::UsageMissingArgument { list: joined(&argument) }.fault()
         }
         ErrorKind::MissingSubcommand => {
-            let list = list(error, ContextKind::ValidSubcommand).join("、");
+            let list = joined(&list(ContextKind::ValidSubcommand));
             faults::UsageMissingSubcommand { list }.fault()
         }
         ErrorKind::InvalidSubcommand => faults::UsageUnknownSubcommand { name }.fault(),
@@ -87,30 +131,52 @@ mod tests {
     use super::*;
     use crate::cli::command;
 
-    fn lines(arguments: &[&str]) -> String {
+    fn lines(arguments: &[&str], lang: Lang) -> String {
         let all = ["ascend-doctor"].iter().chain(arguments);
-        let error = command().try_get_matches_from(all).unwrap_err();
-        describe(&error).join("\n")
+        let all: Vec<OsString> = all.map(OsString::from).collect();
+        let error = command().try_get_matches_from(&all).unwrap_err();
+        describe(&error, &all, lang).join("\n")
     }
 
     #[test]
-    fn each_kind_of_usage_error_has_chinese() {
-        for (arguments, expected) in [
-            (&["check", "--jsn"][..], "错误：未知参数 `--jsn`\n您是否要找 `--json`？"),
-            (&["check", "--lang"], "缺少值"),
-            (&["check", "--lang", "fr"], "的值 `fr` 无效\n可选值：en、zh"),
-            (&["check", "--timeout", "0"], "的值 `0` 无效"),
-            (&["check", "--json", "--format", "text"], "不能与 `"),
-            (&["check", "--timeout", "1", "--timeout", "2"], "只能使用一次"),
-            (&["convert"], "缺少必需的参数："),
-            (&["chekc"], "未知子命令 `chekc`\n您是否要找 `check`？"),
+    fn each_kind_of_usage_error_has_both_languages() {
+        for (arguments, english, chinese) in [
+            (
+                &["check", "--jsn"][..],
+                "error: unknown argument `--jsn`\n  did you mean `--json`?",
+                "错误：未知参数 `--jsn`\n  您是否要找 `--json`？",
+            ),
+            (&["check", "--lang"], "`--lang <LANG>` needs a value", "缺少值"),
+            (
+                &["check", "--lang", "fr"],
+                "invalid value `fr` for `--lang <LANG>`\n  possible values: en, zh",
+                "的值 `fr` 无效\n  可选值：en、zh",
+            ),
+            (&["check", "--timeout", "0"], "a whole number from 1 to", "无效：应为 1 到"),
+            (&["verify", "--floor", "x"], "with a speed is expected", "无效：应为 h2d、"),
+            (&["check", "--json", "--format", "text"], "cannot be used with `", "不能与 `"),
+            (&["check", "--timeout", "1", "--timeout", "2"], "only once", "只能使用一次"),
+            (&["convert"], "missing arguments: ", "缺少必需的参数："),
+            (
+                &["chekc"],
+                "unknown subcommand `chekc`\n  did you mean `check`?",
+                "未知子命令 `chekc`\n  您是否要找 `check`？",
+            ),
         ] {
-            let found = lines(arguments);
-            assert!(found.contains(expected), "{arguments:?}: {found}");
-            assert!(
-                found.ends_with("使用 `--help` 查看帮助。") && !found.contains("Usage"),
-                "{found}"
-            );
+            for (lang, expected) in [(Lang::En, english), (Lang::Zh, chinese)] {
+                let found = lines(arguments, lang);
+                assert!(found.contains(expected), "{arguments:?}: {found}");
+                assert!(found.contains(" --help`"), "{arguments:?}: {found}");
+                assert_eq!(found.contains("Usage"), lang == Lang::En, "{arguments:?}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn help_is_that_of_the_subcommand() {
+        for lang in [Lang::En, Lang::Zh] {
+            let found = lines(&["fleet", "merge", "--jsn"], lang);
+            assert!(found.contains("`ascend-doctor fleet merge --help`"), "{found}");
         }
     }
 }

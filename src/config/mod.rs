@@ -114,7 +114,7 @@ impl Config {
     /// With the line of the first one that names no finding, gives no reason or has no last day.
     pub fn skips(&self) -> Result<Vec<Skip>, FileError> {
         let read = |WithLine { line, value }: &WithLine<skip::Written>| {
-            skip::read(value, *line).map_err(|what| FileError { line: *line, what })
+            skip::read(value, *line).map_err(|what| FileError::new(*line, what))
         };
         self.skips.iter().map(read).collect()
     }
@@ -149,7 +149,7 @@ until = "2027-02-28"
         assert_ne!(text, GOOD, "{from}");
         let config = Config::parse(&text, Path::new("/site"));
         let error = config.and_then(|config| config.skips()).unwrap_err();
-        (error.line, error.what)
+        (error.line, error.what.en)
     }
 
     #[test]

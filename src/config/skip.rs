@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Day;
 use base::report::{CheckState, Coverage, Finding, Report};
 use base::text::{Text, escape_line, nearest};
-use data::{Catalog, goals, ui};
+use data::{Catalog, Fault, OrFault as _, faults, goals, ui};
 
 /// A `[[skip]]` of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,25 +35,30 @@ pub(super) struct Written {
 }
 
 /// What was written, if it makes sense.
-pub(super) fn read(written: &Written, line: usize) -> Result<Skip, String> {
+pub(super) fn read(written: &Written, line: usize) -> Result<Skip, Fault> {
     let (id, is_link) = match (&written.id, &written.link) {
         (Some(id), None) => (id.trim().to_ascii_uppercase(), false),
         (None, Some(link)) => (link.trim().to_ascii_lowercase(), true),
-        _ => return Err("either `id` or `link` is expected".to_owned()),
+        _ => return Err(faults::SkipIdOrLink.fault()),
     };
     if is_link && !goals::is_link(&id) {
         let near = nearest(&id, goals::link_ids().map(str::to_owned), 1);
-        let hint = near.first().map(|near| format!("; did you mean `{near}`?"));
-        return Err(format!("unknown link `{}`{}", escape_line(&id), hint.unwrap_or_default()));
+        let what = faults::SkipUnknownLink { id: escape_line(&id).into_owned() }.fault();
+        return Err(match near.first() {
+            Some(near) => {
+                faults::WithHint { hint: faults::DidYouMean { near }.fault(), what }.fault()
+            }
+            None => what,
+        });
     }
     if !is_link && !is_known(&id) {
         return Err(unknown(&id));
     }
     if written.reason.trim().is_empty() {
-        return Err("a reason is expected".to_owned());
+        return Err(faults::SkipReason.fault());
     }
     let until = Day::parse(&written.until);
-    let until = until.ok_or("`until` is no day: one such as 2027-01-31 is expected")?;
+    let until = until.or_fault(|| faults::SkipUntil.fault())?;
     Ok(Skip { id, is_link, reason: written.reason.trim().to_owned(), until, line })
 }
 
@@ -63,15 +68,16 @@ fn is_known(id: &str) -> bool {
         || catalog.families().any(|family| family.family.eq_ignore_ascii_case(id))
 }
 
-fn unknown(id: &str) -> String {
+fn unknown(id: &str) -> Fault {
     let catalog = Catalog::builtin();
     let ids = catalog.entries().map(|entry| entry.id.clone());
     let families = catalog.families().map(|family| family.family.to_ascii_uppercase());
     let hint = match nearest(id, ids.chain(families), 1).pop() {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`ascend-doctor explain --list` lists them".to_owned(),
+        Some(near) => faults::DidYouMean { near }.fault(),
+        None => faults::SkipListHint.fault(),
     };
-    format!("there is no finding or family `{}`; {hint}", escape_line(id))
+    let what = faults::SkipUnknownId { id: escape_line(id).into_owned() }.fault();
+    faults::WithHint { hint, what }.fault()
 }
 
 impl Skip {

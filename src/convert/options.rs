@@ -6,14 +6,14 @@ use pep440_rs::Version;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 #[clap(rename_all = "lower")]
 pub enum Import {
-    /// Into launch files, and into files that need the module for a name that is written there.
+    /// Launch scripts, and files with a name that needs the module.
     #[default]
     Need,
-    /// Into every file that is changed and imports torch.
+    /// All changed files that import torch.
     Each,
-    /// Into launch files only.
+    /// Launch scripts only.
     Entry,
-    /// Nowhere.
+    /// No file.
     None,
 }
 

@@ -16,7 +16,7 @@ use super::log::{Role, Signature};
 use super::overlay::{Overlay, set_overlay};
 use super::query::Query;
 use super::table;
-use data::{FileError, UserFile, WithLine};
+use data::{FileError, UserFile, WithLine, faults};
 
 /// Lays a file over the tables, before they are used for the first time.
 ///
@@ -64,12 +64,11 @@ fn default_weight() -> u8 {
 }
 
 fn parse(text: &str) -> Result<Overlay, FileError> {
-    let fail = |line: usize, what: String| FileError { line, what };
     let mut file =
         UserFile::parse(text, &["schema", "family", "code", "cause", "note", "signature"])?;
     let schema: WithLine<u32> = file.take_required("schema")?;
     if schema.value != 1 {
-        return Err(fail(schema.line, "the schema has to be 1".to_owned()));
+        return Err(FileError::new(schema.line, faults::SchemaExpected { schema: "1" }));
     }
     let own_causes: Vec<WithLine<Cause>> = file.take_rows("cause")?;
     let mut overlay = Overlay::default();
@@ -79,7 +78,7 @@ fn parse(text: &str) -> Result<Overlay, FileError> {
     for WithLine { line: at, value: family } in file.take_rows::<Family>("family")? {
         let taken = built_in.iter().chain(&overlay.families).any(|known| known.id == family.id);
         if taken {
-            return Err(fail(at, format!("there is a family `{}` already", family.id)));
+            return Err(FileError::new(at, faults::UserFamilyExists { id: family.id }));
         }
         lines.insert(family.id.clone(), at);
         overlay.families.push(family);
@@ -88,42 +87,42 @@ fn parse(text: &str) -> Result<Overlay, FileError> {
     for WithLine { line: at, value: cause } in &own_causes {
         let id = &cause.id;
         if !id.contains('.') {
-            return Err(fail(*at, format!("`{id}` is no `<layer>.<name>`")));
+            return Err(FileError::new(*at, faults::UserCauseName { id }));
         }
         if !own.insert(id.clone()) {
-            return Err(fail(*at, format!("the cause `{id}` is here twice")));
+            return Err(FileError::new(*at, faults::UserCauseTwice { id }));
         }
     }
     let is_cause = |id: &str| own.contains(id) || cause_table::find_built_in(id).is_some();
     for WithLine { line: at, value: cause } in &own_causes {
         let at = *at;
         if let Some(id) = cause.related.iter().find(|id| !is_cause(id)) {
-            return Err(fail(at, format!("there is no cause `{id}`")));
+            return Err(FileError::new(at, faults::UserNoCause { id }));
         }
         if let Some(id) = cause.evidence.iter().find(|id| evidence(id).is_none()) {
-            return Err(fail(at, format!("there is no kind of evidence `{id}`")));
+            return Err(FileError::new(at, faults::UserNoEvidence { id }));
         }
         if cause.steps.is_empty() {
-            return Err(fail(at, format!("the cause `{}` says nothing to do", cause.id)));
+            return Err(FileError::new(at, faults::UserCauseWithoutStep { id: &cause.id }));
         }
     }
     for family in &overlay.families {
         if let Some(id) = family.cause.as_ref().filter(|id| !is_cause(id)) {
             let at = lines.get(&family.id).copied().unwrap_or(1);
-            return Err(fail(at, format!("family `{}`: there is no cause `{id}`", family.id)));
+            return Err(FileError::new(at, faults::UserFamilyNoCause { family: &family.id, id }));
         }
     }
     let mut seen = BTreeSet::new();
     for WithLine { line: at, value: code } in file.take_rows::<UserCode>("code")? {
         let known = built_in.iter().chain(&overlay.families).find(|known| known.id == code.family);
         let Some(family) = known else {
-            return Err(fail(at, format!("there is no family `{}`", code.family)));
+            return Err(FileError::new(at, faults::UserNoFamily { id: code.family }));
         };
         if let Some(id) = code.cause.as_ref().filter(|id| !is_cause(id)) {
-            return Err(fail(at, format!("there is no cause `{id}`")));
+            return Err(FileError::new(at, faults::UserNoCause { id }));
         }
         if !(1..=30).contains(&code.weight) {
-            return Err(fail(at, "a weight is 1 to 30".to_owned()));
+            return Err(FileError::new(at, faults::UserWeight { most: 30 }));
         }
         // As the family writes it, so that a look-up finds it.
         let spelled = match Query::parse(&code.code) {
@@ -133,10 +132,13 @@ fn parse(text: &str) -> Result<Overlay, FileError> {
             }
         };
         if spelled.is_empty() || spelled.contains(['\t', '\n']) {
-            return Err(fail(at, format!("`{}` is no code of `{}`", code.code, code.family)));
+            return Err(FileError::new(
+                at,
+                faults::UserNotACode { code: code.code, family: code.family },
+            ));
         }
         if !seen.insert((code.family.clone(), spelled.clone())) {
-            return Err(fail(at, format!("`{}` is here twice", code.code)));
+            return Err(FileError::new(at, faults::UserCodeTwice { code: code.code }));
         }
         if let Some(id) = code.cause {
             overlay.links.push((code.family.clone(), spelled.clone(), id, code.weight));
@@ -156,13 +158,13 @@ fn parse(text: &str) -> Result<Overlay, FileError> {
     }
     for WithLine { line: at, value: signature } in file.take_rows::<Signature>("signature")? {
         if let Some(fault) = signature.find_defect() {
-            return Err(fail(at, format!("signature `{}`: {fault}", signature.id)));
+            return Err(FileError::new(at, faults::UserSignature { id: signature.id, why: fault }));
         }
         if signature.role != Role::Context && !is_cause(&signature.cause) {
-            return Err(fail(at, format!("there is no cause `{}`", signature.cause)));
+            return Err(FileError::new(at, faults::UserNoCause { id: signature.cause }));
         }
         if overlay.signatures.iter().any(|known| known.id == signature.id) {
-            return Err(fail(at, format!("the signature `{}` is here twice", signature.id)));
+            return Err(FileError::new(at, faults::UserSignatureTwice { id: signature.id }));
         }
         overlay.signatures.push(signature);
     }
@@ -224,7 +226,7 @@ source = "our wiki"
     fn what_is_wrong_is_named_with_its_line() {
         let bad = |from: &str, to: &str| {
             let error = parse(&GOOD.replacen(from, to, 1)).unwrap_err();
-            (error.line, error.what)
+            (error.line, error.what.en)
         };
         assert_eq!(bad("schema = 1", "schema = 2").0, 2);
         assert_eq!(
@@ -241,7 +243,7 @@ source = "our wiki"
         assert_eq!(parse("").unwrap_err().line, 1);
         assert_eq!(
             bad("'no space on scratch'", "'elsewhere'"),
-            (27, "signature `house.scratch`: the example holds none of the literals".to_owned())
+            (27, "signature `house.scratch`: the example contains none of the literals".to_owned())
         );
         assert_eq!(bad("'no space on scratch'", "'no'").0, 27);
         assert_eq!(bad("regex = 'no space", "regex = '(no space").0, 27);

@@ -83,17 +83,17 @@ fn mistakes_are_answered_with_what_was_meant() {
     std::fs::write(dir.path().join("train.log"), "x").unwrap();
     std::fs::write(dir.path().join("model.onnx"), "x").unwrap();
     for (args, wanted) in [
-        (&["chek"][..], "'check'"),
-        (&["check", "--fail-on", "eror"], "'error'"),
-        (&["check", "--requir-npu"], "'--require-npu'"),
+        (&["chek"][..], "did you mean `check`?"),
+        (&["check", "--fail-on", "eror"], "did you mean `error`?"),
+        (&["check", "--requir-npu"], "did you mean `--require-npu`?"),
         (&["check", "--only", "cann-hmoe"], "did you mean `CANN-HOME`?"),
         (&["check", "--skip", "TORHC"], "did you mean `TORCH`?"),
-        (&["check", "--profile", "trian"], "'train'"),
+        (&["check", "--profile", "trian"], "did you mean `train`?"),
         (&["explain", "CANN-HOMES"], "did you mean `CANN-HOME`"),
         (&["translate-error", "--list-codes", "acl_rtt"], "did you mean `acl_rt`"),
-        (&["verify", "--rung", "computer"], "'compute'"),
+        (&["verify", "--rung", "computer"], "did you mean `compute`?"),
         (&["man", "chek"], "did you mean `check`?"),
-        (&["completions", "bsh"], "'bash'"),
+        (&["completions", "bsh"], "did you mean `bash`?"),
         (&["507035"], "  ascend-doctor translate-error 507035"),
         (&["CANN-HOME"], "  ascend-doctor explain CANN-HOME"),
         (&["train.log"], "  ascend-doctor translate-error train.log"),

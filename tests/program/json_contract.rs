@@ -14,10 +14,10 @@ use super::verify::simulator;
 use crate::support::recipe;
 
 /// A run: its words without `--json`, and the ID of its document.
-type Row = (&'static str, &'static str);
+pub(crate) type Row = (&'static str, &'static str);
 
 /// Every subcommand, in every mode. They run in this order: some read what others wrote.
-const ROWS: [Row; 64] = [
+pub(crate) const ROWS: [Row; 64] = [
     ("check --sysroot root", "check/2"),
     ("check --sysroot root --only HOST-SHM --verbose", "check/2"),
     ("check --sysroot root --skip HOST-SHM --fail-on never --on-inconclusive allow", "check/2"),
@@ -85,7 +85,7 @@ const ROWS: [Row; 64] = [
 ];
 
 /// Runs with the simulated libraries: words, variables, and the ID of the last line.
-const SIMULATED: [(&str, &[(&str, &str)]); 7] = [
+pub(crate) const SIMULATED: [(&str, &[(&str, &str)]); 7] = [
     ("verify", &[("ASCSIM_DEVICES", "2")]),
     ("verify --level standard --dtype fp16 --device 0", &[]),
     ("verify --rung fabric", &[("ASCSIM_DEVICES", "2")]),
@@ -202,7 +202,7 @@ fn has_long_number(value: &Value) -> Option<String> {
 }
 
 /// The files that the rows name.
-fn files() -> tempfile::TempDir {
+pub(crate) fn files() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let at = dir.path();
     let machine = |name: &str, recipe: &str| {
@@ -261,6 +261,18 @@ fn files() -> tempfile::TempDir {
     dir
 }
 
+/// Writes the reports that the rows name, beside the files.
+pub(crate) fn write_reports(dir: &Path) {
+    for (name, words) in [
+        ("facts.json", "check --sysroot healthy/machine --facts-only"),
+        ("report.json", "check --sysroot healthy/machine --profile train --json"),
+    ] {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_ascend-doctor"));
+        program.env_clear().env("PATH", "/usr/bin:/bin").current_dir(dir);
+        write(dir, name, documents(&mut program, words).unwrap()[0].to_string());
+    }
+}
+
 /// The lines of JSON, or the one document, of a run.
 fn documents(program: &mut Command, words: &str) -> Result<Vec<Value>, String> {
     let output = program.args(words.split(' ')).output().unwrap();
@@ -302,12 +314,7 @@ fn every_document_keeps_to_the_schema_of_its_id() {
         program.env_clear().env("PATH", "/usr/bin:/bin").current_dir(dir.path());
         program
     };
-    for (name, words) in [
-        ("facts.json", "check --sysroot healthy/machine --facts-only"),
-        ("report.json", "check --sysroot healthy/machine --profile train --json"),
-    ] {
-        write(dir.path(), name, documents(&mut program(), words).unwrap()[0].to_string());
-    }
+    write_reports(dir.path());
     for (words, id) in ROWS {
         let line = if words.contains("--format") { "" } else { " --json" };
         let documents = documents(&mut program(), &format!("{words}{line}"));

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ascend_doctor::cli::{Cli, command};
 use assert_cmd::Command as Program;
 use clap::Command;
+use unicode_width::UnicodeWidthStr as _;
 
 /// Option, value, meaning and subcommands of all options, separated by tabs.
 const TABLE: &str = include_str!("options.tsv");
@@ -66,8 +67,11 @@ fn every_option_has_one_meaning_that_the_table_lists() {
     for (option, meanings) in options() {
         assert_eq!(meanings.len(), 1, "{option} has several meanings: {meanings:#?}");
         for ((value, help), subcommands) in meanings {
-            let names: Vec<&str> = subcommands.iter().map(String::as_str).collect();
-            let names = if subcommands == reports { SHARED.to_owned() } else { names.join(", ") };
+            let shared = reports.is_subset(&subcommands).then(|| SHARED.to_owned());
+            let others =
+                subcommands.iter().filter(|name| shared.is_none() || !reports.contains(*name));
+            let names: Vec<String> = shared.iter().chain(others).cloned().collect();
+            let names = names.join(", ");
             rows.insert(format!("{option}\t{value}\t{help}\t{names}"));
         }
     }
@@ -94,8 +98,13 @@ fn short_options_belong_to_one_option() {
 }
 
 fn screen(path: &[String], option: &str) -> String {
+    screen_in("en", path, option)
+}
+
+fn screen_in(lang: &str, path: &[String], option: &str) -> String {
     let mut program = Program::cargo_bin("ascend-doctor").unwrap();
-    let output = program.env_clear().args(path).arg(option).output().unwrap();
+    let output =
+        program.env_clear().args(["--lang", lang]).args(path).arg(option).output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{path:?}");
     String::from_utf8(output.stdout).unwrap()
 }
@@ -103,8 +112,8 @@ fn screen(path: &[String], option: &str) -> String {
 /// Returns the commands of the examples, with continued lines joined.
 fn examples(help: &str) -> Vec<String> {
     let joined = help.replace(" \\\n      ", " ");
-    let block = joined.split("Examples:\n").nth(1).unwrap_or_default();
-    let lines = block.lines().take_while(|line| line.starts_with("  "));
+    let block = ["Examples:\n", "示例：\n"].iter().find_map(|title| joined.split(title).nth(1));
+    let lines = block.unwrap_or_default().lines().take_while(|line| line.starts_with("  "));
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
@@ -113,25 +122,29 @@ fn short_help_is_one_screen_that_starts_with_two_examples() {
     let mut paths: Vec<Vec<String>> = all().into_iter().map(|(path, _)| path).collect();
     paths.extend([vec![], vec!["fleet".into()], vec!["manifest".into()], vec!["data".into()]]);
     paths.sort();
-    let mut screens = String::new();
-    for path in &paths {
-        let short = screen(path, "-h");
-        let lines: Vec<&str> = short.lines().collect();
-        assert!(lines.len() <= 40, "{path:?} -h has {} lines:\n{short}", lines.len());
-        assert!(lines.iter().all(|line| line.chars().count() <= 80), "{path:?}:\n{short}");
-        assert_eq!(lines[2], "Examples:", "{path:?}:\n{short}");
-        assert_eq!(examples(&short).len(), 2, "{path:?}:\n{short}");
-        screens.push_str(&format!("$ ascend-doctor {} -h\n{short}\n", path.join(" ")));
-        let long = screen(path, "--help");
-        assert!(long.lines().all(|line| line.chars().count() <= 80), "{path:?}:\n{long}");
-        if let Some(shared) = long.find("Shared options:\n") {
-            let after = &long[shared..];
-            assert!(!after.contains("\nOptions:") && !after.contains("\nLogs:"), "{path:?}");
+    for (lang, heading, shared) in
+        [("en", "Examples:", "Shared options:\n"), ("zh", "示例：", "通用选项：\n")]
+    {
+        let mut screens = String::new();
+        for path in &paths {
+            let short = screen_in(lang, path, "-h");
+            let lines: Vec<&str> = short.lines().collect();
+            assert!(lines.len() <= 40, "{path:?} -h has {} lines:\n{short}", lines.len());
+            assert!(lines.iter().all(|line| line.width() <= 80), "{path:?}:\n{short}");
+            assert_eq!(lines[2], heading, "{path:?}:\n{short}");
+            assert_eq!(examples(&short).len(), 2, "{path:?}:\n{short}");
+            screens.push_str(&format!("$ ascend-doctor {} -h\n{short}\n", path.join(" ")));
+            let long = screen_in(lang, path, "--help");
+            assert!(long.lines().all(|line| line.width() <= 80), "{path:?}:\n{long}");
+            let after = &long[long.find(shared).expect("shared options")..];
+            let others = ["\nOptions:", "\nLogs:", "\n选项：", "\n日志："];
+            assert!(!others.iter().any(|heading| after.contains(heading)), "{path:?}:\n{long}");
         }
+        let name = if lang == "en" { "short-help" } else { "short-help-zh" };
+        insta::with_settings!({ prepend_module_to_snapshot => false }, {
+            insta::assert_snapshot!(name, screens);
+        });
     }
-    insta::with_settings!({ prepend_module_to_snapshot => false }, {
-        insta::assert_snapshot!("short-help", screens);
-    });
 }
 
 #[test]
@@ -158,7 +171,7 @@ fn every_example_is_a_command_that_parses() {
 fn subcommands_without_a_report_have_no_options_for_one() {
     for name in ["completions", "man"] {
         let help = screen(&[name.to_owned()], "--help");
-        for option in ["--format", "--json", "--output ", "--fail-on", "--lang", "--config"] {
+        for option in ["--format", "--json", "--output ", "--fail-on", "--config"] {
             assert!(!help.contains(option), "{name} has {option}:\n{help}");
         }
     }

@@ -64,7 +64,7 @@ impl<R: Read> Read for Strings<R> {
     fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let read = self.inner.read(buffer)?;
         if self.longest(&buffer[..read]) > LONGEST_STRING {
-            return Err(Error::new(ErrorKind::InvalidData, "a string is too long"));
+            return Err(Error::new(ErrorKind::InvalidData, data::faults::StringTooLong.fault()));
         }
         Ok(read)
     }

@@ -5,11 +5,16 @@
 
 use std::io;
 
+/// Symbolic links that lead back to where they are.
+#[derive(Debug, thiserror::Error)]
+#[error("symbolic links form a loop")]
+pub struct LinkLoop;
+
 /// The cause of an error of a walk.
 pub fn cause(error: &walkdir::Error) -> io::Error {
     match error.io_error() {
         Some(cause) => copy(cause),
-        None => io::Error::other("links lead back to where they stand"),
+        None => io::Error::other(LinkLoop),
     }
 }
 

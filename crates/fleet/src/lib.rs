@@ -36,9 +36,9 @@ pub use stream::{UnrelatedLines, read_stream};
 /// By what hosts are told apart that are different on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum GroupBy {
-    /// By the family of their chips.
+    /// Chip family.
     Soc,
-    /// By the section of the file of expected hosts that they stand in.
+    /// Role in the file of expected hosts.
     Role,
 }
 

@@ -5,10 +5,10 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
-use super::plain::write_overview;
-use super::wrap::wrap;
+use super::plain::{labeled_sentence, write_overview};
+use super::wrap::{wrap, write_command};
 use base::report::Report;
-use base::text::escape_line;
+use base::text::{Lang, escape_line};
 use data::{
     Matrix,
     matrix::{Advice, Level},
@@ -37,17 +37,19 @@ pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -
         writeln!(out)?;
     }
     if let Some(advice) = page.advice {
-        writeln!(
-            out,
-            "{}: torch {}, torch_npu {}, CANN {}",
-            heading(ui::COMPAT_INSTALL),
-            advice.torch,
-            advice.torch_npu,
-            advice.cann
-        )?;
+        let versions = [
+            format!("torch {}", advice.torch),
+            format!("torch_npu {}", advice.torch_npu),
+            format!("CANN {}", advice.cann),
+        ];
+        let versions = versions.join(match style.lang {
+            Lang::En => ", ",
+            Lang::Zh => "、",
+        });
+        let install = heading(ui::COMPAT_INSTALL);
+        writeln!(out, "{}", labeled_sentence(&install, &versions, style.lang))?;
         for command in &advice.commands {
-            // Not wrapped: a command must stay one line to be pasted.
-            writeln!(out, "  {}", style.paint.command(&escape_line(command)))?;
+            write_command(command, 2, style, out)?;
         }
         writeln!(out, "{}", heading(ui::COMPAT_REASONS))?;
         for reason in &advice.reasons {

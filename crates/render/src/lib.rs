@@ -36,11 +36,12 @@ pub use markdown::escape_prose as markdown_words;
 pub use page::{Block, write_markdown as page_markdown, write_text as page_text};
 pub use paint::Paint;
 pub use safe_json::{write as write_json, write_line as write_json_line};
+pub use wrap::{wrap, wrap_command, wrap_hanging};
 
 /// An output format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// For a terminal.
     Text,
     /// One JSON document, `ascend-doctor/<command>/2`.
     Json,
@@ -52,11 +53,11 @@ pub enum Format {
     Sarif,
     /// For pasting into an issue.
     Markdown,
-    /// One page without scripts in both languages, for a browser.
+    /// One page in both languages, without scripts, for a browser.
     Html,
     /// Numbers for Prometheus: an OpenMetrics text file.
     Openmetrics,
-    /// One line: the gravest finding, for health checks.
+    /// One line with the most severe finding, for health checks.
     Line,
     /// One line per place of a finding, for CI logs and editors.
     Concise,

@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
 use super::markdown::{escape_prose, write_block};
-use super::wrap::{least_width, wrap};
+use super::wrap::{least_width, wrap, write_command};
 use base::text::escape_line;
 
 /// A part of a page.
@@ -61,8 +61,7 @@ pub fn write_text(page: &[Block], style: Style, out: &mut dyn Write) -> io::Resu
                     let label = format!("{number}.");
                     write_labeled(&label, "", step, style, out)?;
                     if let Some(run) = run {
-                        let command = style.paint.command(&format!("$ {}", escape_line(run)));
-                        writeln!(out, "{}{command}", " ".repeat(4 + label.len()))?;
+                        write_command(&format!("$ {run}"), 4 + label.len(), style, out)?;
                     }
                 }
             }
@@ -123,45 +122,71 @@ const LEAST: usize = 20;
 /// Indentation of a cell that stands below the others of its row.
 const BELOW: &str = "      ";
 
-/// Rows in columns as wide as their widest cell; the last one wraps, or stands below the others.
+/// Rows in columns as wide as their widest cell, as far as there is room; the last column wraps, or
+/// stands below the others.
 pub(super) fn write_table(
     rows: &[Vec<String>],
     style: Style,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| rows.iter().filter_map(|row| row.get(column)).map(|c| c.width()).max())
-        .map(Option::unwrap_or_default)
+    let rows: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| row.iter().map(|cell| escape_line(cell).into_owned()).collect())
         .collect();
-    for row in rows {
-        // All columns but the last are as wide as their widest cell; the last one wraps.
+    let widths = column_widths(&rows, style.width);
+    for row in &rows {
         let Some((last, cells)) = row.split_last() else { continue };
-        let mut label = String::new();
-        for (cell, width) in cells.iter().zip(&widths) {
-            let cell = escape_line(cell);
-            label.push_str(&cell);
-            label.push_str(&" ".repeat((width + 2).saturating_sub(cell.width())));
-        }
-        let start = 2 + label.width();
-        let last = escape_line(last);
+        let cells: Vec<(Vec<String>, usize)> =
+            cells.iter().zip(&widths).map(|(cell, &width)| (wrap(cell, width), width)).collect();
+        let label = |line: usize| {
+            let parts = cells.iter().map(|(lines, width)| {
+                let text = lines.get(line).map_or("", String::as_str);
+                format!("{text}{}", " ".repeat((width + 2).saturating_sub(text.width())))
+            });
+            parts.collect::<String>()
+        };
+        let height = cells.iter().map(|(lines, _)| lines.len()).max().unwrap_or(0);
+        let start = 2 + cells.iter().map(|(_, width)| width + 2).sum::<usize>();
         let left = style.width.saturating_sub(start);
         // Where it does not fit beside the others, it stands below them.
-        let below = !cells.is_empty() && left < least_width(&last).max(LEAST.min(last.width()));
+        let below = !cells.is_empty() && left < least_width(last).max(LEAST.min(last.width()));
         if style.width > 0 && below {
-            writeln!(out, "  {}", label.trim_end())?;
-            for line in wrap(&last, style.width.saturating_sub(BELOW.len()).max(LEAST)) {
+            for line in 0..height {
+                writeln!(out, "  {}", label(line).trim_end())?;
+            }
+            for line in wrap(last, style.width.saturating_sub(BELOW.len()).max(LEAST)) {
                 writeln!(out, "{BELOW}{line}")?;
             }
             continue;
         }
-        let lines = wrap(&last, if style.width == 0 { 0 } else { left.max(LEAST) });
-        writeln!(out, "  {label}{}", lines.first().map_or("", String::as_str))?;
-        for line in lines.iter().skip(1) {
-            writeln!(out, "{}{line}", " ".repeat(start))?;
+        let lines = wrap(last, if style.width == 0 { 0 } else { left.max(LEAST) });
+        for line in 0..height.max(lines.len()).max(1) {
+            let text = lines.get(line).map_or("", String::as_str);
+            writeln!(out, "  {}", format!("{}{text}", label(line)).trim_end())?;
         }
     }
     Ok(())
+}
+
+/// The widths of the columns: those of the widest cells, and less for the widest of them if the last
+/// column would have no room.
+fn column_widths(rows: &[Vec<String>], width: usize) -> Vec<usize> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let widest = |column: usize, of: &dyn Fn(&String) -> usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(of).max().unwrap_or_default()
+    };
+    let mut widths: Vec<usize> =
+        (0..columns).map(|column| widest(column, &|cell| cell.width())).collect();
+    let Some((last, others)) = widths.split_last_mut() else { return widths };
+    let needed = 2 + others.iter().map(|width| width + 2).sum::<usize>() + LEAST.min(*last);
+    let missing = needed.saturating_sub(width);
+    if width > 0
+        && missing > 0
+        && let Some((column, most)) = others.iter_mut().enumerate().max_by_key(|(_, width)| **width)
+    {
+        *most = most.saturating_sub(missing).max(widest(column, &|cell| least_width(cell)));
+    }
+    widths
 }
 
 fn after_heading(page: &[Block], number: usize) -> bool {

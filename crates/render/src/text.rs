@@ -8,7 +8,7 @@ use super::Style;
 use super::coverage::{headline, open_points, write_links};
 use super::gate;
 use super::plain::{labeled_sentence, list_explained, show_evidence, summary_line, write_overview};
-use super::wrap::{wrap, wrap_hanging};
+use super::wrap::{wrap, wrap_hanging, write_command};
 use base::report::{CheckState, Finding, Need, Report, RuleResult, Severity, Table};
 use base::text::{Text, escape, escape_line};
 use data::ui;
@@ -113,8 +113,7 @@ impl Page {
             let label = (number == 0).then_some(ui::FIX);
             self.write_labeled(label, &escape_line(step.text.get(lang)), out)?;
             if let Some(run) = &step.run {
-                // A command stays on one line, so that it can be pasted.
-                writeln!(out, "          {}", paint.command(&format!("$ {}", escape_line(run))))?;
+                write_command(&format!("$ {run}"), 10, self.style, out)?;
             }
         }
         if !finding.consequences.is_empty() {
@@ -161,7 +160,11 @@ impl Page {
     }
 
     fn write_paragraph(&self, indent: &str, text: &str, out: &mut dyn Write) -> io::Result<()> {
-        for line in wrap(text, self.style.width) {
+        let width = match self.style.width {
+            0 => 0,
+            width => width.saturating_sub(indent.len()).max(20),
+        };
+        for line in wrap(text, width) {
             writeln!(out, "{indent}{line}")?;
         }
         Ok(())

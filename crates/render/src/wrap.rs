@@ -1,10 +1,16 @@
-//! Wraps text at a width in terminal columns; Chinese has no blanks and wide characters.
+//! Wraps text and commands at a width in terminal columns; Chinese has no blanks and wide
+//! characters.
 
+use std::io::{self, Write};
+
+use base::text::escape_line;
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::Style;
 
 /// Lines of at most `width` columns (0: no limit). Breaks at blanks and between wide
 /// characters; a longer word (a path, a command) is left whole.
-pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
     if width == 0 || text.width() <= width {
         return text.lines().map(str::to_owned).collect();
     }
@@ -12,12 +18,83 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 }
 
 /// As [`wrap`], for a text whose lines after the first one will be indented by `indent` columns.
-pub(super) fn wrap_hanging(text: &str, width: usize, indent: usize) -> Vec<String> {
+pub fn wrap_hanging(text: &str, width: usize, indent: usize) -> Vec<String> {
     let lines = wrap(text, width);
     let [first, _, ..] = lines.as_slice() else { return lines };
     let Some(rest) = text.trim_start().strip_prefix(first.as_str()) else { return lines };
     let rest = wrap(rest.trim_start(), width.saturating_sub(indent).max(1));
     std::iter::once(first.clone()).chain(rest).collect()
+}
+
+/// The lines of a command that starts at column `indent`. All but the last end with a backslash, and
+/// the others start four columns further in, so that a shell reads the lines as one command. Words
+/// stay whole, also quoted ones with blanks.
+pub fn wrap_command(command: &str, width: usize, indent: usize) -> Vec<String> {
+    if width == 0 || indent + command.width() <= width {
+        return vec![command.to_owned()];
+    }
+    let mut lines: Vec<String> = Vec::new();
+    for word in shell_words(command) {
+        let first = lines.len() < 2;
+        let start = indent + if first { 0 } else { CONTINUED };
+        match lines.last_mut() {
+            // Two columns are for the backslash.
+            Some(last) if start + last.width() + 1 + word.width() + 2 <= width => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    let last = lines.len().saturating_sub(1);
+    for (number, line) in lines.iter_mut().enumerate() {
+        let pad = if number == 0 { 0 } else { indent + CONTINUED };
+        let end = if number == last { "" } else { " \\" };
+        *line = format!("{}{line}{end}", " ".repeat(pad));
+    }
+    lines
+}
+
+/// Writes a command of a report at column `indent`.
+pub(super) fn write_command(
+    command: &str,
+    indent: usize,
+    style: Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let command = escape_line(command);
+    for (number, line) in wrap_command(&command, style.width, indent).iter().enumerate() {
+        let text = line.trim_start();
+        let pad = if number == 0 { indent } else { line.len() - text.len() };
+        writeln!(out, "{:pad$}{}", "", style.paint.command(text))?;
+    }
+    Ok(())
+}
+
+/// Columns by which the continued lines of a command are further in than the first one.
+const CONTINUED: usize = 4;
+
+/// The words of a command as they are written. A comment is one word, because no backslash continues
+/// it.
+fn shell_words(command: &str) -> Vec<&str> {
+    let (mut words, mut start) = (Vec::new(), 0);
+    let (mut quote, mut escaped) = (None, false);
+    for (at, c) in command.char_indices() {
+        let inside = quote.is_some() || escaped;
+        escaped = !escaped && c == '\\' && quote != Some('\'');
+        match c {
+            '\'' | '"' if quote == Some(c) => quote = None,
+            '\'' | '"' if !inside => quote = Some(c),
+            '#' if !inside && command[start..at].is_empty() => break,
+            ' ' if !inside => {
+                words.extend(Some(&command[start..at]).filter(|word| !word.is_empty()));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    words.extend(Some(&command[start..]).filter(|word| !word.is_empty()));
+    words
 }
 
 /// The columns that the widest part of a text takes which is not broken.
@@ -74,6 +151,19 @@ mod tests {
     #[test]
     fn words_stay_whole() {
         assert_eq!(wrap("aaa bbb /a/very/long/path c", 8), ["aaa bbb", "/a/very/long/path", "c"]);
+    }
+
+    #[test]
+    fn long_commands_continue_after_a_backslash() {
+        let lines = wrap_command("docker run --device /dev/davinci0 -v '/a b:/a b' image", 30, 2);
+        assert_eq!(
+            lines,
+            ["docker run --device \\", "      /dev/davinci0 \\", "      -v '/a b:/a b' image"]
+        );
+        assert!(lines.iter().all(|line| line.width() <= 30), "{lines:?}");
+        assert_eq!(wrap_command("a b", 30, 2), ["a b"]);
+        assert_eq!(wrap_command("a b  # see the log", 8, 0), ["a b \\", "    # see the log"]);
+        assert_eq!(wrap_command(r"a\ b c", 5, 0), [r"a\ b \", "    c"]);
     }
 
     #[test]

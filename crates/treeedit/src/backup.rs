@@ -37,7 +37,7 @@ pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
         }
         return Ok(place);
     }
-    Err(io::Error::other(format!("it has {MAX_BACKUPS} backups already")))
+    Err(io::Error::other(data::faults::TooManyBackups { limit: MAX_BACKUPS }.fault()))
 }
 
 /// Takes a backup away again: the run failed.

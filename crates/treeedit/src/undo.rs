@@ -220,7 +220,7 @@ fn lay_back(
         std::fs::create_dir_all(dir)?;
     }
     if !is_below(base, path) {
-        return Err(io::Error::other("a symbolic link leads out of the tree"));
+        return Err(io::Error::other(faults::LinkOutOfTree.fault()));
     }
     let laid = replace::stage_unsynced(path, temporary, bytes)?;
     laid.set_permissions(mode)?;

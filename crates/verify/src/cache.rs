@@ -118,7 +118,7 @@ fn check_owner(dir: &Path) -> std::io::Result<()> {
     let own = seen.is_dir()
         && seen.uid() == rustix::process::geteuid().as_raw()
         && seen.mode() & 0o022 == 0;
-    let denied = || std::io::Error::other("it belongs to another user, or others may write to it");
+    let denied = || std::io::Error::other(data::faults::DirectoryNotOwn.fault());
     if own { Ok(()) } else { Err(denied()) }
 }
 

@@ -32,7 +32,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{FileError, UserFile, user_file};
 use crate::data_pack::{Pack, PackError, invalid};
+use crate::fault::quote;
 use crate::ui;
+use crate::{Fault, faults};
 use base::text::Text;
 use base::version::{CannVersion, RangeList};
 
@@ -78,7 +80,7 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     }
     let lines = Lines::new();
     let references = matrix.check_lists(&lines).and_then(|()| matrix.check_references(&lines));
-    references.map_err(|error| invalid(NAME, error.what))
+    references.map_err(|error| PackError::Invalid(NAME.to_owned(), error.what))
 }
 
 macro_rules! matrix {
@@ -134,9 +136,8 @@ macro_rules! matrix {
                 let mut file = UserFile::parse(text, KEYS)?;
                 let user_file::WithLine { line, value: schema } = file.take_required::<String>("schema")?;
                 if schema != MATRIX_SCHEMA {
-                    let what =
-                        format!("the schema is `{schema}`, this version reads `{MATRIX_SCHEMA}`");
-                    return Err(FileError { line, what });
+                    let what = faults::SchemaExpected { schema: MATRIX_SCHEMA };
+                    return Err(FileError::new(line, what));
                 }
                 let origins = file.take_value("generated_from")?;
                 let mut lines = Lines::new();
@@ -257,7 +258,8 @@ impl Matrix {
             if let Some(text) = list
                 && let Err(error) = text.parse::<RangeList>()
             {
-                return Err(error_on_line(lines, table, key, error.to_string()));
+                let why = faults::Plain { why: quote(&error.to_string()) };
+                return Err(error_on_line(lines, table, key, why));
             }
         }
         Ok(())
@@ -273,7 +275,8 @@ impl Matrix {
             .chain(self.vllm_ascend.iter().map(|row| ("vllm_ascend", row.key(), &row.cann.0)));
         for (table, key, version) in named {
             if !known.contains(version) {
-                let reason = format!("[[{table}]] {key} names CANN {version}, which has no row");
+                let version = version.to_string();
+                let reason = faults::MatrixNoCann { key: &key, table, version }.fault();
                 return Err(error_on_line(lines, table, key, reason));
             }
         }
@@ -282,7 +285,8 @@ impl Matrix {
                 row.release.as_ref().is_some_and(|release| window.release.covers(release))
             });
             if !exists {
-                let reason = format!("no torch_npu belongs to the release {}", window.release);
+                let version = window.release.to_string();
+                let reason = faults::MatrixNoRelease { version };
                 return Err(error_on_line(lines, "window", window.key(), reason));
             }
         }
@@ -290,8 +294,13 @@ impl Matrix {
     }
 }
 
-fn error_on_line(lines: &Lines, table: &'static str, key: String, what: String) -> FileError {
-    FileError { line: lines.get(&(table, key)).copied().unwrap_or(1), what }
+fn error_on_line(
+    lines: &Lines,
+    table: &'static str,
+    key: String,
+    what: impl Into<Fault>,
+) -> FileError {
+    FileError::new(lines.get(&(table, key)).copied().unwrap_or(1), what)
 }
 
 /// Takes the rows from their lines; keys are unique and each row has a source.
@@ -301,14 +310,15 @@ fn check_unique<R: Row>(
 ) -> Result<Vec<R>, FileError> {
     rows.into_iter()
         .map(|user_file::WithLine { line, value: row }| {
+            let (table, key) = (R::TABLE, row.key());
             let what = if row.source().trim().is_empty() {
-                format!("[[{}]] {} has no source", R::TABLE, row.key())
-            } else if let Some(first) = lines.insert((R::TABLE, row.key()), line) {
-                format!("[[{}]] {} is already in line {first}", R::TABLE, row.key())
+                faults::MatrixNoSource { key, table }.fault()
+            } else if let Some(line) = lines.insert((table, key.clone()), line) {
+                faults::MatrixTwice { key, line, table }.fault()
             } else {
                 return Ok(row);
             };
-            Err(FileError { line, what })
+            Err(FileError::new(line, what))
         })
         .collect()
 }

@@ -290,7 +290,7 @@ fn a_bad_overlay_is_refused_with_its_line() {
     assert_eq!(fails("source = \"an example\"", "source = \"\"").line, 5);
     let twice = format!("{OVERLAY}{}", &OVERLAY[OVERLAY.find("[[torch_npu]]").unwrap()..]);
     let error = Matrix::apply_overlay(&twice, "x").unwrap_err();
-    assert!(error.line == 17 && error.what.contains("already in line 10"), "{error}");
+    assert!(error.line == 17 && error.what.en.contains("already in line 10"), "{error}");
 }
 
 proptest! {

@@ -87,6 +87,10 @@ sentences! {
     FleetUnreadPart = "fleet_unread_part" { n: Count },
     GateSettings = "gate_settings" { settings: Argument },
     GoalDevices = "goal_devices" { n: Count },
+    HelpAll = "help_all" { name: Argument },
+    HelpDefault = "help_default" { value: Argument },
+    HelpEnv = "help_env" { name: Argument },
+    HelpValues = "help_values" { list: Argument },
     LogDamaged = "log_damaged" { detail: Argument, path: Argument },
     LogDevice = "log_device" { devices: Argument },
     LogEmpty = "log_empty" { detail: Argument, path: Argument },
@@ -205,4 +209,8 @@ sentences! {
     VerifyWrongSame = "verify_wrong_same" {
         expected: Argument, first: Argument, got: Argument, last: Argument, pattern: Argument,
     },
+    VersionAge = "version_age" { n: Count, origin: Argument },
+    VersionCodes = "version_codes" { codes: Argument, families: Argument },
+    VersionPackSigned = "version_pack_signed" { key: Argument },
+    VersionReleases = "version_releases" { n: Count },
 }

@@ -31,7 +31,9 @@ use machine::collect;
 use machine::log_tails::{LogTails, Omission, OmittedFile, collect_tails};
 use machine::sysroot::{Sysroot, is_unread_or_program};
 use pack::{Entry, Pack};
-use render::{Format, Style, read_document, render, render_documents, write_json, write_json_line};
+use render::{
+    Format, Style, read_document, render, render_documents, wrap, write_json, write_json_line,
+};
 
 /// Default name of the bundle.
 const NAME: &str = "ascend-doctor-bundle.tar.gz";
@@ -354,7 +356,9 @@ fn report_written(
             _ => {}
         }
         for line in &lines {
-            writeln!(out, "{}", escape_line(line.get(style.lang)))?;
+            for line in wrap(&escape_line(line.get(style.lang)), style.width) {
+                writeln!(out, "{line}")?;
+            }
         }
         Ok(())
     };

@@ -74,7 +74,7 @@ fn read_content(path: &Path) -> io::Result<(Vec<u8>, Option<i64>)> {
     let written = written.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let written = written.and_then(|since| i64::try_from(since.as_secs()).ok());
     let mut bytes = Vec::new();
-    let too_large = || io::Error::other(format!("it is larger than {MAX_FILE} bytes"));
+    let too_large = || io::Error::other(faults::LargerThan { limit: MAX_FILE }.fault());
     file.take(MAX_FILE + 1).read_to_end(&mut bytes)?;
     if bytes.starts_with(&[0x1f, 0x8b]) {
         let mut plain = Vec::new();

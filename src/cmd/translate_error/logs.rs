@@ -116,7 +116,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     if !args.follow
         && let Some(why) = log::describe_unreadable(&diagnosis)
     {
-        anyhow::bail!("{}", why.get(output.lang()));
+        anyhow::bail!(faults::Plain { why }.fault());
     }
     let subject: Vec<&str> = args.inputs.iter().map(|input| first_line(input)).collect();
     let mut subject = if stdin && subject.is_empty() { "-".to_owned() } else { subject.join(" ") };

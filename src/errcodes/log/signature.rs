@@ -5,6 +5,9 @@ use std::sync::OnceLock;
 use regex::bytes::Regex;
 use serde::Deserialize;
 
+use data::fault::quote;
+use data::{Fault, faults};
+
 use super::role::Role;
 
 /// The least length of a literal, in bytes: shorter ones are on too many lines.
@@ -90,22 +93,24 @@ impl Signature {
     }
 
     /// What is wrong with it; of the causes only that it names one.
-    pub(crate) fn find_defect(&self) -> Option<String> {
+    pub(crate) fn find_defect(&self) -> Option<Fault> {
         let regex = match Regex::new(&format!("(?-u){}", self.regex)) {
             Ok(regex) => regex,
-            Err(error) => return Some(error.to_string()),
+            Err(error) => {
+                return Some(faults::Plain { why: quote(&error.to_string()) }.fault());
+            }
         };
         let bad = |literal: &&String| literal.len() < LITERAL || literal.contains(['\n', '\r']);
         if !(1..=100).contains(&self.weight) {
-            Some("a weight is 1 to 100".to_owned())
+            Some(faults::UserWeight { most: 100 }.fault())
         } else if let Some(literal) = self.literals.iter().find(bad) {
-            Some(format!("the literal `{literal}` has less than {LITERAL} bytes, or a line break"))
+            Some(faults::SignatureLiteral { least: LITERAL, literal }.fault())
         } else if !self.literals.iter().any(|literal| self.example.contains(literal)) {
-            Some("the example holds none of the literals".to_owned())
+            Some(faults::SignatureExampleLiterals.fault())
         } else if !regex.is_match(self.example.as_bytes()) {
-            Some("the expression does not match the example".to_owned())
+            Some(faults::SignatureExample.fault())
         } else if regex.is_match(self.counter.as_bytes()) {
-            Some("the expression matches the counter-example".to_owned())
+            Some(faults::SignatureCounter.fault())
         } else {
             None
         }

@@ -108,7 +108,7 @@ mod tests {
             let id = &signature.id;
             assert!(ids.insert(id), "{id} occurs twice");
             assert!(!signature.source.is_empty(), "{id}");
-            assert_eq!(signature.find_defect(), None, "{id}");
+            assert!(signature.find_defect().is_none(), "{id}");
             let context = signature.role == Role::Context;
             assert!(context || cause(&signature.cause).is_some(), "{id}: {}", signature.cause);
         }

@@ -12,6 +12,6 @@
 )]
 
 mod healthy;
-mod row;
+pub(crate) mod row;
 mod settle;
-mod table;
+pub(crate) mod table;

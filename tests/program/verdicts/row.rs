@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 use std::sync::LazyLock;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,17 +19,17 @@ use crate::verify::simulator;
 /// The rows of one subcommand.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Table {
+pub(crate) struct Table {
     /// The arguments that all rows start with.
-    pub(super) command: Vec<String>,
-    pub(super) row: Vec<Row>,
+    pub(crate) command: Vec<String>,
+    pub(crate) row: Vec<Row>,
 }
 
 /// An input with the answer to it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Row {
-    pub(super) name: String,
+pub(crate) struct Row {
+    pub(crate) name: String,
     /// Further arguments.
     #[serde(default)]
     pub(super) args: Vec<String>,
@@ -134,13 +136,32 @@ static PLACE: LazyLock<Place> = LazyLock::new(Place::new);
 impl Row {
     /// Writes the input and runs the program on it.
     pub(super) fn run(&self, command: &[String]) -> Answer {
+        let arguments: Vec<&str> = command.iter().chain(&self.args).map(String::as_str).collect();
+        let output = self.output(&arguments);
+        Answer {
+            status: output.status.code().unwrap_or(-1),
+            report: serde_json::from_slice(&output.stdout).unwrap_or_default(),
+            errors: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// What a run with further arguments writes for people.
+    pub(crate) fn text(&self, command: &[String], more: &[&str]) -> String {
+        let words = command.iter().chain(&self.args).map(String::as_str);
+        let words = words.filter(|word| *word != "--json").chain(more.iter().copied());
+        let Output { stdout, stderr, .. } = self.output(&words.collect::<Vec<_>>());
+        [stdout, stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat()
+    }
+
+    fn output(&self, arguments: &[&str]) -> Output {
+        static RUNS: AtomicUsize = AtomicUsize::new(0);
         let dir = tempfile::tempdir().unwrap();
         let (work, mut program) = if self.closed.is_empty() {
             let mut program = Command::new(env!("CARGO_BIN_EXE_ascend-doctor"));
             program.env_clear();
             (dir.path().to_owned(), program)
         } else {
-            let work = PLACE.work().join(&self.name);
+            let work = PLACE.work().join(format!("{}-{}", self.name, RUNS.fetch_add(1, Relaxed)));
             std::fs::create_dir(&work).unwrap();
             (work, PLACE.program())
         };
@@ -153,9 +174,9 @@ impl Row {
             assert!(path.exists(), "{}: no {}", self.name, path.display());
             mode(&path, 0);
         }
-        program.current_dir(&work).args(command).args(&self.args);
+        program.current_dir(&work).args(arguments);
         // The age of the data is part of the report.
-        program.env("LC_ALL", "C.UTF-8").env("PATH", "/usr/bin:/bin");
+        program.env("LC_ALL", "C.UTF-8").env("PATH", "/usr/bin:/bin").env("COLUMNS", "80");
         program.env("ASCEND_DOCTOR_NOW", "1795392000").envs(&self.env);
         let libraries = self.libraries.as_deref().map(Libraries::of);
         if let Some(libraries) = &libraries {
@@ -166,11 +187,7 @@ impl Row {
         for path in &self.closed {
             mode(&work.join(path), 0o755);
         }
-        Answer {
-            status: output.status.code().unwrap_or(-1),
-            report: serde_json::from_slice(&output.stdout).unwrap_or_default(),
-            errors: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }
+        output
     }
 
     fn write(&self, work: &Path) {

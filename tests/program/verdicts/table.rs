@@ -31,7 +31,7 @@ const PENDING: [(&str, usize); 4] = [
 ];
 
 /// All tables; a test may change what it reads.
-pub(super) fn tables() -> Vec<Table> {
+pub(crate) fn tables() -> Vec<Table> {
     let texts = TABLES.iter().chain([&LOOKUPS]);
     texts.map(|text| toml::from_str(text).unwrap_or_else(|error| panic!("{error}"))).collect()
 }

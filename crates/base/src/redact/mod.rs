@@ -19,9 +19,9 @@ use patterns::{HOSTS, SECRETS};
 /// What is taken out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Level {
-    /// Tokens, keys, passwords, and what gives access in URLs.
+    /// Tokens, keys, passwords, credentials in URLs.
     Secrets,
-    /// Also addresses, names of hosts and of users: what hangs on them is not judged elsewhere.
+    /// Also addresses, host and user names; checks that need them are skipped elsewhere.
     Hosts,
 }
 

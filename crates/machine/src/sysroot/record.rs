@@ -105,7 +105,7 @@ impl Recorder {
     pub(super) fn create(dir: &Path) -> io::Result<Self> {
         make_own(dir)?;
         if fs::read_dir(dir)?.next().is_some() {
-            return Err(io::Error::other("the directory is not empty"));
+            return Err(io::Error::other(data::faults::DirectoryNotEmpty.fault()));
         }
         Ok(Self {
             dir: dir.to_owned(),

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::yaml::{self, Node, Value};
+use data::{Fault, faults};
 
 /// An entry of a registration file of torch_npu: a name, or a schema with more.
 #[derive(Debug, Default)]
@@ -19,7 +20,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn of(node: Node) -> Result<Self, String> {
+    fn of(node: Node) -> Result<Self, Fault> {
         let place = node.place;
         let wrong = || place.fail("an entry is a name, or a map with `func`");
         match node.value {
@@ -41,7 +42,7 @@ impl Entry {
 }
 
 /// The entries of a part of a registration file; none where it is not there.
-fn entries(file: &mut BTreeMap<String, Node>, part: &str) -> Result<Vec<Entry>, String> {
+fn entries(file: &mut BTreeMap<String, Node>, part: &str) -> Result<Vec<Entry>, Fault> {
     let list = file.remove(part).and_then(Node::there).map(Node::list).transpose()?;
     list.into_iter().flatten().map(Entry::of).collect()
 }
@@ -68,7 +69,7 @@ impl Kernels {
     /// # Errors
     ///
     /// Where the text is no YAML of this form; says where.
-    pub fn add(&mut self, text: &str, own: bool) -> Result<(), String> {
+    pub fn add(&mut self, text: &str, own: bool) -> Result<(), Fault> {
         let mut file = yaml::read(text)?.map(Node::map).transpose()?.unwrap_or_default();
         let custom = entries(&mut file, "custom")?;
         let custom: BTreeSet<String> =
@@ -121,7 +122,7 @@ pub type Generic = (Option<String>, String);
 /// # Errors
 ///
 /// Where the text is no YAML of this form; says where.
-pub fn native_functions(text: &str) -> Result<BTreeMap<String, Generic>, String> {
+pub fn native_functions(text: &str) -> Result<BTreeMap<String, Generic>, Fault> {
     let entries = yaml::read(text)?.map(Node::list).transpose()?.unwrap_or_default();
     let mut all = BTreeMap::new();
     for entry in entries {
@@ -129,7 +130,8 @@ pub fn native_functions(text: &str) -> Result<BTreeMap<String, Generic>, String>
         let mut entry = entry.map()?;
         let mut take = |key: &str| entry.remove(key).and_then(Node::there);
         let mut text = |key: &str| take(key).map(Node::text).transpose();
-        let func = text("func")?.ok_or_else(|| place.fail("missing field `func`"))?;
+        let func = text("func")?
+            .ok_or_else(|| place.fail(faults::MissingField { name: "func" }.fault()))?;
         let delegate = text("structured_delegate")?;
         let autogen = text("autogen")?;
         let dispatch = take("dispatch").map(Node::map).transpose()?;

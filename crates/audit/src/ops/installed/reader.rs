@@ -164,14 +164,14 @@ fn assemble<'a>(
         if let Some(text) = text(name)? {
             kernels
                 .add(&text, own)
-                .map_err(|why| faults::FileBecause { file: name, why: quote(&why) }.fault())?;
+                .map_err(|why| faults::FileBecause { file: name, why }.fault())?;
             files = true;
         }
     }
     let generic: Option<std::collections::BTreeMap<String, Generic>> = match text(GENERIC)? {
         Some(text) => Some(
             native_functions(&text)
-                .map_err(|why| faults::FileBecause { file: GENERIC, why: quote(&why) }.fault())?,
+                .map_err(|why| faults::FileBecause { file: GENERIC, why }.fault())?,
         ),
         None => None,
     };

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use data::{Fault, fault, faults};
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
 /// Deeper than this nothing nests: the files nest three deep.
@@ -22,8 +23,8 @@ impl Place {
     }
 
     /// A message about it.
-    pub fn fail(self, what: &str) -> String {
-        format!("error: line {} column {}: {what}", self.0, self.1)
+    pub fn fail(self, what: impl fault::Value) -> Fault {
+        faults::YamlAt { column: self.1, line: self.0, what }.fault()
     }
 }
 
@@ -55,10 +56,10 @@ impl Node {
     /// # Errors
     ///
     /// If it is no list.
-    pub fn list(self) -> Result<Vec<Self>, String> {
+    pub fn list(self) -> Result<Vec<Self>, Fault> {
         match self.value {
             Value::List(all) => Ok(all),
-            _ => Err(self.place.fail("expected sequence start")),
+            _ => Err(self.place.fail(faults::YamlListExpected.fault())),
         }
     }
 
@@ -67,10 +68,10 @@ impl Node {
     /// # Errors
     ///
     /// If it is no map.
-    pub fn map(self) -> Result<BTreeMap<String, Self>, String> {
+    pub fn map(self) -> Result<BTreeMap<String, Self>, Fault> {
         match self.value {
             Value::Map(all) => Ok(all),
-            _ => Err(self.place.fail("expected mapping start")),
+            _ => Err(self.place.fail(faults::YamlMapExpected.fault())),
         }
     }
 
@@ -79,11 +80,11 @@ impl Node {
     /// # Errors
     ///
     /// If it is no text.
-    pub fn text(self) -> Result<String, String> {
+    pub fn text(self) -> Result<String, Fault> {
         match self.value {
             Value::Text(text, _) => Ok(text),
-            Value::Null => Err(self.place.fail("expected a text, not null")),
-            _ => Err(self.place.fail("expected string scalar")),
+            Value::Null => Err(self.place.fail(faults::YamlTextExpected.fault())),
+            _ => Err(self.place.fail(faults::YamlTextExpected.fault())),
         }
     }
 
@@ -99,7 +100,7 @@ impl Node {
 ///
 /// Where the text is no YAML, has more than one document, or has something that no registration
 /// file has: keys that are no texts, aliases.
-pub fn read(text: &str) -> Result<Option<Node>, String> {
+pub fn read(text: &str) -> Result<Option<Node>, Fault> {
     let mut reader = Reader { events: Parser::new_from_str(text), nodes: 0 };
     let mut document = None;
     loop {
@@ -107,7 +108,7 @@ pub fn read(text: &str) -> Result<Option<Node>, String> {
         match event {
             Event::StreamEnd => return Ok(document),
             Event::DocumentStart(..) if document.is_some() => {
-                return Err(Place::of(&span).fail("multiple YAML documents"));
+                return Err(Place::of(&span).fail(faults::YamlDocuments.fault()));
             }
             Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
             event => document = Some(reader.node(event, &span, 0)?),
@@ -121,23 +122,21 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    fn next(&mut self) -> Result<(Event<'t>, Span), String> {
+    fn next(&mut self) -> Result<(Event<'t>, Span), Fault> {
         match self.events.next_event() {
             Some(Ok(event)) => Ok(event),
             Some(Err(error)) => {
                 let place = Place(error.marker().line(), error.marker().col() + 1);
-                Err(place.fail(&error.kind().to_string()))
+                Err(place.fail(fault::quote(&error.kind().to_string())))
             }
-            None => Err("error: the text ends too early".to_owned()),
+            None => Err(faults::YamlEnds.fault()),
         }
     }
 
-    fn node(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Result<Node, String> {
+    fn node(&mut self, event: Event<'t>, span: &Span, depth: usize) -> Result<Node, Fault> {
         self.nodes += 1;
         if depth > MAX_DEPTH || self.nodes > MAX_NODES {
-            return Err(
-                Place::of(span).fail("the file has too many values, or values in each other")
-            );
+            return Err(Place::of(span).fail(faults::YamlSize.fault()));
         }
         let value = match event {
             Event::Scalar(text, style, ..) => scalar(text.into_owned(), style),
@@ -158,17 +157,17 @@ impl<'t> Reader<'t> {
                     let key = match event {
                         Event::MappingEnd => break Value::Map(all),
                         Event::Scalar(key, ..) if key != "<<" => key.into_owned(),
-                        _ => return Err(Place::of(&span).fail("expected string scalar")),
+                        _ => return Err(Place::of(&span).fail(faults::YamlTextExpected.fault())),
                     };
                     let (event, place) = self.next()?;
                     let value = self.node(event, &place, depth + 1)?;
                     if all.contains_key(&key) {
-                        return Err(Place::of(&span).fail(&format!("duplicate mapping key: {key}")));
+                        return Err(Place::of(&span).fail(faults::YamlDuplicate { key }.fault()));
                     }
                     all.insert(key, value);
                 }
             }
-            _ => return Err(Place::of(span).fail("registration files have no aliases")),
+            _ => return Err(Place::of(span).fail(faults::YamlAlias.fault())),
         };
         Ok(Node { place: Place::of(span), value })
     }

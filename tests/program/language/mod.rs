@@ -1,0 +1,13 @@
+//! Texts for people, over all command lines of the tests: Chinese where Chinese is asked for, and
+//! at most 80 columns wide in both languages.
+//!
+//! - `runs`: the command lines and their output;
+//! - `english`: finds English sentences between Chinese ones;
+//! - `width`: finds lines that are too wide;
+//! - `texts`: the tests.
+#![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests, and run the program")]
+
+mod english;
+mod runs;
+mod texts;
+mod width;
