@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::report::{Coverage, FailOn, GateSetting, Link, Need, Report};
 use base::text::{escape_line, nearest};
-use data::{Catalog, FileError, WithLine, goals, ui};
+use data::{Catalog, Fault, FileError, WithLine, faults, goals, ui};
 
 /// The goal of a run that names its checks; nobody expects it.
 const SELECTION: &str = "selection";
@@ -37,13 +37,13 @@ pub(super) fn read(
 ) -> Result<Policy, FileError> {
     let mut policy = Policy::default();
     if let Some(WithLine { line, value }) = goal {
-        let error = |what| FileError { line: *line, what };
+        let error = |what: Fault| FileError::new(*line, what);
         let id = find_goal(value).map_err(error)?;
         policy.goal = Some(ExpectedGoal { id, file: file.to_owned(), line: *line });
     }
     if let Some(WithLine { line, value }) = families {
         for (name, level) in value {
-            let error = |what| FileError { line: *line, what };
+            let error = |what: Fault| FileError::new(*line, what);
             let family = find_family(name).map_err(error)?;
             let (name, word) = (format!("fail-on-family.{family}"), level.as_str().to_owned());
             policy.settings.push(GateSetting::setting(&name, word, file, Some(*line)));
@@ -53,30 +53,32 @@ pub(super) fn read(
     Ok(policy)
 }
 
-fn find_goal(name: &str) -> Result<String, String> {
+fn find_goal(name: &str) -> Result<String, Fault> {
     let id = name.trim().to_ascii_lowercase();
     let known = || goals::goals("check").map(|goal| goal.id.as_str()).filter(|id| *id != SELECTION);
     if known().any(|goal| goal == id) {
         return Ok(id);
     }
     let hint = match nearest(&id, known().map(str::to_owned), 1).pop() {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => format!("expected one of `{}`", known().collect::<Vec<_>>().join("`, `")),
+        Some(near) => faults::DidYouMean { near }.fault(),
+        None => faults::PolicyGoals { list: known().collect::<Vec<_>>().join(", ") }.fault(),
     };
-    Err(format!("unknown goal `{}`; {hint}", escape_line(name)))
+    let what = faults::PolicyUnknownGoal { id: escape_line(name).into_owned() }.fault();
+    Err(faults::WithHint { hint, what }.fault())
 }
 
-fn find_family(name: &str) -> Result<String, String> {
+fn find_family(name: &str) -> Result<String, Fault> {
     let family = name.trim().to_ascii_uppercase();
     let known = || Catalog::builtin().families().map(|family| family.family.to_ascii_uppercase());
     if known().any(|known| known == family) {
         return Ok(family);
     }
     let hint = match nearest(&family, known(), 1).pop() {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "`ascend-doctor explain --list` lists them".to_owned(),
+        Some(near) => faults::DidYouMean { near }.fault(),
+        None => faults::SkipListHint.fault(),
     };
-    Err(format!("unknown family `{}`; {hint}", escape_line(name)))
+    let what = faults::PolicyUnknownFamily { id: escape_line(name).into_owned() }.fault();
+    Err(faults::WithHint { hint, what }.fault())
 }
 
 impl ExpectedGoal {
@@ -123,10 +125,10 @@ mod tests {
         assert_eq!(good.settings[0].to_string(), "fail-on-family.NET never (site.toml:4)");
         assert_eq!(good.goal.unwrap().setting().to_string(), "goal torch (site.toml:2)");
         let error = policy("torhc", "NET").unwrap_err();
-        assert!(error.line == 2 && error.what.contains("did you mean `torch`?"), "{error}");
+        assert!(error.line == 2 && error.what.en.contains("did you mean `torch`?"), "{error}");
         assert_eq!(policy("selection", "NET").unwrap_err().line, 2);
         let error = policy("torch", "NETT").unwrap_err();
-        assert!(error.line == 4 && error.what.contains("did you mean `NET`?"), "{error}");
+        assert!(error.line == 4 && error.what.en.contains("did you mean `NET`?"), "{error}");
     }
 
     #[test]
