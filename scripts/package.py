@@ -7,13 +7,13 @@
 
 Needs rustc of the version in Cargo.toml with rustup (for the standard library of the targets),
 python3 with venv, and the package registries that both are configured for. zig, which links
-for the old C library, cargo-zigbuild and maturin come as Python packages and stay in a cache.
+for the old C library, and maturin come as Python packages and stay in a cache.
 
 | what | from |
 | --- | --- |
-| wheels (manylinux2014) | maturin, linked against glibc 2.17 |
+| wheels (manylinux2014, musllinux) | maturin, linked against glibc 2.17 or statically against musl |
 | .deb, .tar.gz (gnu) | the very binary of the wheel, with manual pages, completions, licences |
-| .tar.gz (musl) | cargo-zigbuild: static, starts anywhere, cannot load CANN for `verify` |
+| .tar.gz (musl) | the static binary: starts anywhere, cannot load CANN for `verify` |
 | ascend-doctor-VERSION.cdx.json, THIRD-PARTY.txt | scripts/sbom.py |
 | SHA256SUMS | of all of these |
 
@@ -43,6 +43,8 @@ PROJECT = Path(__file__).resolve().parent.parent
 NAME = "ascend-doctor"
 # What links, and what makes wheels. zig has the symbol versions of every glibc in one file.
 TOOLS = ["ziglang==0.17.1", "cargo-zigbuild==0.24.0", "maturin==1.16.0"]
+# The wheels for each C library. The static program runs on every musl.
+WHEELS = {"gnu": "manylinux2014", "musl": "musllinux_1_1"}
 # The oldest C library: CentOS 7, and the oldest hosts that CANN 8 was released for.
 GLIBC = "2.17"
 
@@ -59,6 +61,10 @@ class Target:
     @property
     def triple(self) -> str:
         return f"{self.arch}-unknown-linux-{self.libc}"
+
+    def archive(self, version: str) -> str:
+        """The archive without its ending, and the directory in it: `cargo binstall` and image.py look for it."""
+        return f"{NAME}-{version}-{self.arch}-linux-{self.libc}"
 
     @property
     def debian(self) -> str:
@@ -87,7 +93,7 @@ def main() -> None:
     env = environment()
     for target in chosen:
         standard_library(target)
-    version = tomllib.loads((PROJECT / "Cargo.toml").read_text())["package"]["version"]
+    version = tomllib.loads((PROJECT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     time = int(env["SOURCE_DATE_EPOCH"])
 
     print("== bill of materials, licences", flush=True)
@@ -158,13 +164,9 @@ def standard_library(target: Target) -> None:
 
 
 def build(target: Target, profile: str, out: Path, env: dict[str, str]) -> Path:
-    """Builds the binary, with the wheel around it where there is one."""
-    if target.libc == "gnu":
-        command = ["maturin", "build", "--locked", "--profile", profile, "--zig", "--target", target.triple]
-        command += ["--compatibility", "manylinux2014", "--out", out]
-    else:
-        command = ["cargo", "zigbuild", "--locked", "--profile", profile, "--bin", NAME]
-        command += ["--target", target.triple]
+    """Builds the binary with the wheel around it."""
+    command = ["maturin", "build", "--locked", "--profile", profile, "--zig", "--target", target.triple]
+    command += ["--compatibility", WHEELS[target.libc], "--out", out]
     subprocess.run(command, check=True, cwd=PROJECT, env=env)
     directory = {"dev": "debug"}.get(profile, profile)
     return Path(env["CARGO_TARGET_DIR"]) / target.triple / directory / NAME
@@ -217,7 +219,7 @@ def tarball(
     time: int,
 ) -> None:
     """For machines without a package manager: everything in one directory."""
-    top = f"{NAME}-{version}-{target.arch}-linux-{target.libc}"
+    top = target.archive(version)
     files = {f"{top}/{NAME}": (binary.read_bytes(), 0o755)}
     for path, content in words.items():
         files[f"{top}/share/{path}"] = (content, 0o644)

@@ -6,6 +6,7 @@ mod data;
 mod examples;
 mod fleet;
 mod help;
+mod install;
 mod machine;
 mod number;
 mod output;
@@ -28,6 +29,7 @@ pub use bundle::BundleArgs;
 pub use data::DataCommand;
 pub use fleet::{FleetCommand, MergeArgs};
 pub use help::{Detail, command, described, paragraphs, usage, with_help};
+pub use install::InstallArgs;
 pub use machine::{MachineArgs, ScanArgs, VersionArgs};
 pub use output::{ColorWhen, LogLevel, OutputArgs};
 pub use report::ReportArgs;
@@ -101,6 +103,8 @@ pub enum Command {
     /// List the tables in use, their sources and their age
     #[command(subcommand)]
     Data(DataCommand),
+    /// Copy this program to a directory
+    Install(InstallArgs),
     /// Write the completions of a shell
     Completions(CompletionsArgs),
     /// Write the manual pages
@@ -187,6 +191,17 @@ pub struct CheckArgs {
     /// In the form of `--format openmetrics`.
     #[arg(long, value_name = "FILE", conflicts_with = "facts_only")]
     pub metrics_file: Option<PathBuf>,
+    /// Values to print as CSV, such as host,driver
+    ///
+    /// With a key that starts with `npu.`, one row per NPU, else one row. `--query help` lists the
+    /// keys.
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', conflicts_with_all = ["facts_only", "list_compat"])]
+    pub query: Vec<String>,
+    /// Repeat the check every SECONDS, until a signal
+    ///
+    /// For a container without a shell. Each run is a process of its own.
+    #[arg(long, value_name = "SECONDS", value_parser = number::whole(1..=u64::MAX), conflicts_with_all = ["record", "facts_only", "list_compat"])]
+    pub every: Option<u64>,
     /// Stop after SECONDS with exit status 3
     #[arg(long, value_name = "SECONDS", value_parser = number::whole(1..=u64::MAX))]
     pub timeout: Option<u64>,

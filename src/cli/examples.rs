@@ -9,6 +9,7 @@ pub(super) fn examples(name: &str) -> &'static [&'static str] {
             "ascend-doctor check --profile train --require-npu --fail-on warning",
             "ascend-doctor check --sysroot /host --json -o check.json",
             "ascend-doctor check --facts facts.json --only CANN,DRV",
+            "ascend-doctor check --query host,npu.index,npu.health --format csv",
         ],
         "convert" => &[
             "ascend-doctor convert ./yolov5 --diff",
@@ -70,6 +71,7 @@ pub(super) fn examples(name: &str) -> &'static [&'static str] {
             "srun --label ascend-doctor check --json | ascend-doctor fleet merge -",
             "pdsh -w node[001-064] ascend-doctor check --json | ascend-doctor fleet merge -",
             "ascend-doctor fleet merge reports/ --group-by soc --format html -o fleet.html",
+            "ascend-doctor fleet merge reports/ --query host,verdict,driver --format csv",
         ],
         "report" => &[
             "ascend-doctor report check.json -o report.html",
@@ -93,6 +95,10 @@ pub(super) fn examples(name: &str) -> &'static [&'static str] {
             "ascend-doctor completions bash > /etc/bash_completion.d/ascend-doctor",
             "ascend-doctor completions zsh > ~/.zfunc/_ascend-doctor",
             "ascend-doctor completions fish > ~/.config/fish/completions/ascend-doctor.fish",
+        ],
+        "install" => &[
+            "ascend-doctor install /tools",
+            "ascend-doctor install /tools --from /usr/lib/ascend-doctor/glibc/ascend-doctor",
         ],
         "man" => &[
             "ascend-doctor man check | man -l -",

@@ -32,6 +32,12 @@ pub struct MergeArgs {
     /// Roles are those of the file of `--expect`.
     #[arg(long, value_name = "WHAT", value_enum)]
     pub group_by: Option<GroupBy>,
+    /// Values to print as CSV, such as host,driver
+    ///
+    /// With a key that starts with `npu.`, one row per NPU, else one row per host. `--query help`
+    /// lists the keys.
+    #[arg(long, value_name = "KEYS", value_delimiter = ',')]
+    pub query: Vec<String>,
     /// Also write metrics for Prometheus to FILE
     ///
     /// In the form of `--format openmetrics`.

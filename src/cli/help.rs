@@ -11,7 +11,7 @@ use data::{help, ui};
 /// The heading of the shared options.
 pub(super) const SHARED: &str = "Shared options";
 /// Subcommands that write no report, and have no options for one.
-const WITHOUT_REPORT: [&str; 3] = ["completions", "man", "verify-child"];
+const WITHOUT_REPORT: [&str; 4] = ["completions", "install", "man", "verify-child"];
 
 /// How much a help screen shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use anyhow::bail;
 use super::machine::{open_machine, read_facts, wanted};
 use super::matrix::load_matrix;
 use super::output::Output;
-use super::{finish_with_metrics, manifest, progress};
+use super::{finish_with_metrics, manifest, progress, query};
 use crate::cli::CheckArgs;
 use base::report::{Coverage, ExitStatus, Report};
 use base::text::{escape_line, nearest};
@@ -19,6 +19,7 @@ use checks::verdict::{CheckRequest, run_checks};
 use checks::{self, Check};
 use data::{goals, ui};
 use facts::Facts;
+use fleet::QueryKey;
 use machine::collect::{self, Options, Progress};
 use render::write_json;
 
@@ -26,12 +27,16 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
     if args.facts_only {
         output.only_json("check --facts-only")?;
     }
+    if query::asks_for_help(&args.query) {
+        return query::print_help();
+    }
+    let keys = query::find_keys(&args.query)?;
     let selected = select(&args.only, &args.skip)?;
     let matrix = load_matrix(args.matrix.as_deref())?;
     let facts = args.facts.as_deref().map(read_facts).transpose()?.map(Some);
     let facts = facts.map_or_else(|| gather_in_time(args), Ok)?;
     let Some(mut facts) = facts else {
-        return finish_with_metrics(out_of_time(args), args.metrics_file.as_deref(), output);
+        return finish(out_of_time(args), &keys, args, output);
     };
     if args.host.is_some() {
         facts.host.name.clone_from(&args.host);
@@ -51,8 +56,26 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
         only: &args.only,
         skip_reason: &|id| output.settings().skips.reason(id),
     };
-    let report = run_checks(&facts, &request);
-    finish_with_metrics(report, args.metrics_file.as_deref(), output)
+    let mut report = run_checks(&facts, &request);
+    // Whoever selects checks asks for their answer and no other.
+    if let Some(goal) = output.settings().goal.as_ref().filter(|_| args.only.is_empty()) {
+        goal.require(&mut report);
+    }
+    finish(report, &keys, args, output)
+}
+
+/// Writes the report, or the values that were asked for.
+fn finish(
+    report: Report,
+    keys: &[&QueryKey],
+    args: &CheckArgs,
+    output: &Output,
+) -> anyhow::Result<ExitStatus> {
+    let metrics = args.metrics_file.as_deref();
+    if keys.is_empty() {
+        return finish_with_metrics(report, metrics, output);
+    }
+    query::finish(report, keys, metrics, output)
 }
 
 /// As [`gather`], but gives up after `--timeout`: `None` then. A read that hangs (a dead network

@@ -17,6 +17,7 @@ pub(crate) mod explain;
 mod fleet;
 mod gate_settings;
 mod input_guard;
+mod install;
 mod log_files;
 mod logger;
 mod machine;
@@ -25,6 +26,8 @@ mod matrix;
 mod output;
 mod output_file;
 mod progress;
+mod query;
+mod repeat;
 mod report;
 pub(crate) mod requested;
 mod settings;
@@ -94,6 +97,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     }
     let mut output = Output::new(&cli.output, file, settings, gate);
     let Some(command) = &cli.command else { return Ok(usage::print_guide(output.lang())) };
+    query::settle_format(command, &mut output)?;
     if let Command::TranslateError(args) = command
         && args.markdown
     {
@@ -115,6 +119,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
             compat::run(&args, &output)
         }
         Command::AuditOps(args) => audit_ops::run(args, &output),
+        Command::Check(args) if args.every.is_some() => repeat::run(args, &output),
         Command::Check(args) => check::run(args, &output),
         Command::Convert(args) => convert::run(args, &output),
         Command::TranslateError(args) => translate_error::run(args, &output),
@@ -135,6 +140,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Report(args) => report::run(args, &output),
         Command::Bundle(args) => bundle::run(args, named.as_deref(), &output),
         Command::Data(DataCommand::Status) => data_status::run(&output),
+        Command::Install(args) => install::run(args),
         Command::Completions(args) => shell::completions(args, output.lang()),
         Command::Man(args) => shell::man(args, output.lang()),
     }
@@ -157,6 +163,7 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
         Command::Data(_) => "data status",
         Command::TranslateError(_)
         | Command::Completions(_)
+        | Command::Install(_)
         | Command::Man(_)
         | Command::VerifyChild { .. } => return None,
     })
@@ -165,8 +172,8 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
 /// Whether a subcommand reads tables: those that only describe the command line do not, so that a
 /// damaged data pack does not stop them.
 fn uses_tables(command: Option<&Command>) -> bool {
-    use Command::{Completions, Man, VerifyChild};
-    !matches!(command, None | Some(Completions(_) | Man(_) | VerifyChild { .. }))
+    use Command::{Completions, Install, Man, VerifyChild};
+    !matches!(command, None | Some(Completions(_) | Install(_) | Man(_) | VerifyChild { .. }))
 }
 
 /// Fails early if the output cannot be written. A missing directory is accepted, because the run
@@ -195,16 +202,18 @@ fn finish_with_metrics(
     metrics: Option<&Path>,
     output: &Output,
 ) -> anyhow::Result<ExitStatus> {
-    if let Some(path) = metrics {
-        output.settle(&mut report);
-        let style = output.style();
-        replace(path, ReplaceMode::RenameOnly, |out| {
-            render(&report, Format::Openmetrics, style, out)
-        })
+    output.settle(&mut report);
+    write_metrics(&report, metrics, output)?;
+    write_settled(&report, output)
+}
+
+/// Writes the metrics of a settled report to a file, if one is named.
+fn write_metrics(report: &Report, file: Option<&Path>, output: &Output) -> anyhow::Result<()> {
+    let Some(path) = file else { return Ok(()) };
+    let style = output.style();
+    replace(path, ReplaceMode::RenameOnly, |out| render(report, Format::Openmetrics, style, out))
         .or_fault(|| faults::FailedToWrite { path: path.display() }.fault())?;
-        return write_settled(&report, output);
-    }
-    finish(report, output)
+    Ok(())
 }
 
 /// Writes the report to its output and returns its exit status.

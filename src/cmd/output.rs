@@ -51,6 +51,7 @@ impl Output {
             gate: Gate {
                 fail_on: args.fail_on.unwrap_or_default(),
                 on_inconclusive: args.on_inconclusive.unwrap_or_default(),
+                families: settings.families.clone(),
                 settings: gate,
             },
             style: Style {

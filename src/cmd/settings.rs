@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "finds a file of the user in the working directory")]
 
 use data::{FileError, OrFault as _, faults, ui};
+use std::collections::BTreeMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ use super::argument_file::read_argument;
 use super::standard_streams::print_to_stderr;
 use super::usage::choose_language;
 use crate::cli::{Cli, Command, OutputArgs};
-use crate::config::{Config, Day, NAME, Skip, Skips};
-use base::report::GateSetting;
+use crate::config::{Config, Day, ExpectedGoal, NAME, Policy, Skip, Skips};
+use base::report::{FailOn, GateSetting};
 use base::text::Text;
 
 /// The most that is read of the file, in bytes.
@@ -29,6 +30,10 @@ pub(super) struct Settings {
     pub(super) gate: Vec<GateSetting>,
     /// The findings that are known and accepted.
     pub(super) skips: Skips,
+    /// Fail levels of families.
+    pub(super) families: BTreeMap<String, FailOn>,
+    /// The goal that `check` has to prove.
+    pub(super) goal: Option<ExpectedGoal>,
     /// Error codes and causes over the built-in ones.
     pub(super) errors: Option<PathBuf>,
     /// Why a file was found but ignored.
@@ -105,6 +110,7 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
         Located::File(found) => *found,
     };
     let skips = config.skips().map_err(|error| in_line(&shown, &error))?;
+    let mut policy = config.policy(&shown).map_err(|error| in_line(&shown, &error))?;
     let entries = gate_entries(&shown, &config, &skips);
     let output = &mut cli.output;
     output.lang = output.lang.or(config.lang);
@@ -112,6 +118,10 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
     if output.fail_on.is_none() {
         gate.extend(name_setting("fail-on", config.fail_on, &shown));
         output.fail_on = config.fail_on;
+        gate.append(&mut policy.settings);
+    } else {
+        // The option is the level of the whole run.
+        policy.families.clear();
     }
     if output.on_inconclusive.is_none() {
         gate.extend(name_setting("on-inconclusive", config.on_inconclusive, &shown));
@@ -121,6 +131,7 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
     match &mut cli.command {
         Some(Command::Check(args)) => {
             skips.forget(&args.only);
+            gate.extend(policy.goal.as_ref().map(ExpectedGoal::setting));
             args.matrix = args.matrix.take().or(config.matrix);
             if !args.scan.no_hash {
                 args.manifest = args.manifest.take().or(config.manifest);
@@ -133,7 +144,9 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
         _ => {}
     }
     gate.extend(entries);
-    Ok(Settings { file: Some(shown), skips, errors: config.errors, gate, ignored: None })
+    let Policy { families, goal, .. } = policy;
+    let errors = config.errors;
+    Ok(Settings { file: Some(shown), skips, families, goal, errors, gate, ignored: None })
 }
 
 /// Reports an ignored file on standard error, and in the report that follows.

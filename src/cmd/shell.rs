@@ -84,6 +84,7 @@ fn known_values() -> Vec<KnownValues> {
     let releases = texts(&mut releases.iter().map(ToString::to_string));
     vec![
         (&["explain"], "names", explained.collect()),
+        (&["check"], "query", fleet::QUERY_KEYS.iter().map(|key| key.name.to_owned()).collect()),
         (&["check"], "only", checked.clone()),
         (&["check"], "skip", checked),
         (&["audit-ops"], "soc", audit::chip::NAMES.map(str::to_owned).to_vec()),

@@ -2,6 +2,10 @@
 //!
 //! ```toml
 //! fail-on = "warning"
+//! goal = "torch"
+//!
+//! [fail-on-family]
+//! NET = "never"
 //!
 //! [data]
 //! pack = "ascend-doctor.data"
@@ -17,8 +21,10 @@
 //! Everything here is text; `cmd::settings` finds the file and reads it.
 
 mod day;
+mod policy;
 mod skip;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -28,6 +34,7 @@ use base::text::Lang;
 use data::{FileError, UserFile, WithLine};
 
 pub use day::Day;
+pub use policy::{ExpectedGoal, Policy};
 pub use skip::{Skip, Skips};
 
 /// The name of the file in the working directory.
@@ -42,6 +49,10 @@ pub struct Config {
     pub fail_on: Option<FailOn>,
     /// The exit status of an inconclusive result.
     pub on_inconclusive: Option<OnInconclusive>,
+    /// The goal that `check` has to prove, not looked up yet.
+    goal: Option<WithLine<String>>,
+    /// Fail levels of families, not looked up yet.
+    families: Option<WithLine<BTreeMap<String, FailOn>>>,
     /// A matrix over the built-in one, as `--matrix` names it.
     pub matrix: Option<PathBuf>,
     /// What the files of torch_npu are compared with, as `check --manifest` names it.
@@ -81,11 +92,14 @@ struct Data {
 impl Config {
     /// Reads the text of a file that lies in `dir`, from which its paths are counted.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, FileError> {
-        let mut file =
-            UserFile::parse(text, &["lang", "fail-on", "on-inconclusive", "data", "skip"])?;
+        const KEYS: &[&str] =
+            &["lang", "fail-on", "on-inconclusive", "goal", "fail-on-family", "data", "skip"];
+        let mut file = UserFile::parse(text, KEYS)?;
         let lang = file.take_value("lang")?.map(|lang| lang.value);
         let fail_on = file.take_value("fail-on")?.map(|level| level.value);
         let on_inconclusive = file.take_value("on-inconclusive")?.map(|policy| policy.value);
+        let goal = file.take_value("goal")?;
+        let families = file.take_value("fail-on-family")?;
         let data: Data = file.take_value("data")?.map_or_else(Data::default, |data| data.value);
         let skips = file.take_rows("skip")?;
         let beside = |path: Option<PathBuf>| path.map(|path| dir.join(path));
@@ -93,6 +107,8 @@ impl Config {
             lang,
             fail_on,
             on_inconclusive,
+            goal,
+            families,
             matrix: beside(data.matrix),
             manifest: beside(data.manifest),
             errors: beside(data.errors),
@@ -105,6 +121,16 @@ impl Config {
             unsigned: data.unsigned,
             skips,
         })
+    }
+
+    /// What decides the gate besides levels, looked up in the tables. `file` is its name as it is
+    /// shown.
+    ///
+    /// # Errors
+    ///
+    /// With the line of a goal or family that does not exist.
+    pub fn policy(&self, file: &str) -> Result<Policy, FileError> {
+        policy::read(self.goal.as_ref(), self.families.as_ref(), file)
     }
 
     /// The skips, looked up in the tables.

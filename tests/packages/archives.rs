@@ -213,16 +213,18 @@ fn pip_installs_the_wheels() {
     let scratch = tempfile::tempdir().unwrap();
     for wheel in files(&dir, ".whl") {
         let arch = if name(&wheel).contains("aarch64") { "aarch64" } else { "x86_64" };
-        let venv = scratch.path().join(arch);
+        let venv = scratch.path().join(name(&wheel));
         let done = Command::new("python3").args(["-m", "venv"]).arg(&venv).output().unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let mut pip = Command::new(venv.join("bin/pip"));
         pip.args(["install", "--no-index", "--no-deps", "--quiet"]);
-        let program = if arch == std::env::consts::ARCH {
+        let musl = name(&wheel).contains("musllinux");
+        let program = if arch == std::env::consts::ARCH && !musl {
             venv.join("bin/ascend-doctor")
         } else {
             let site = venv.join("other");
-            let platform = format!("--platform=manylinux2014_{arch}");
+            let libc = if musl { "musllinux_1_1" } else { "manylinux2014" };
+            let platform = format!("--platform={libc}_{arch}");
             pip.args(["--only-binary=:all:", &platform, "--target"]).arg(&site);
             site.join("bin/ascend-doctor")
         };
@@ -276,10 +278,13 @@ fn dpkg_unpacks_the_packages() {
 #[test]
 fn all_packages_of_a_target_carry_the_same_program() {
     let dir = packages();
-    for tarball in files(&dir, "-linux-gnu.tar.gz") {
+    for tarball in files(&dir, ".tar.gz") {
         let unpacked = Unpacked::of(&tarball);
         let program = std::fs::read(unpacked.program()).unwrap();
-        let wheel = files(&dir, &format!("{}.whl", unpacked.arch)).remove(0);
+        let libc = if unpacked.musl { "musllinux" } else { "manylinux" };
+        let mut wheels = files(&dir, &format!("{}.whl", unpacked.arch));
+        wheels.retain(|wheel| name(wheel).contains(libc));
+        let wheel = wheels.remove(0);
         let mut wheel = zip::ZipArchive::new(std::fs::File::open(wheel).unwrap()).unwrap();
         let path =
             format!("ascend_doctor-{}.data/scripts/ascend-doctor", env!("CARGO_PKG_VERSION"));

@@ -147,7 +147,7 @@ fn every_subcommand_has_the_common_options() {
         "help",
     ];
     let mut count = 0;
-    let silent = ["help", "completions", "man"];
+    let silent = ["help", "completions", "install", "man"];
     for sub in whole.get_subcommands().filter(|sub| !sub.is_hide_set()) {
         if silent.contains(&sub.get_name()) || sub.has_subcommands() {
             continue;

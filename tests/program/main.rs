@@ -10,6 +10,7 @@
 //! - `data_pack`: data packs, good and bad ones, and `data status`;
 //! - `verdicts`: the acceptance table of all subcommands;
 //! - `cli_conventions`, `formats`, `outputs`: the common options, formats and files;
+//! - `gate`: the policy of a site, `--query`, containers without a shell;
 //! - `language`: every text in Chinese and within 80 columns;
 //! - `json_contract`: every JSON document against its schema, and what other programs read;
 //! - `schemas`: the schemas against the types, and against those of the last release.
@@ -25,6 +26,7 @@ mod convert;
 mod data_pack;
 mod fleet;
 mod formats;
+mod gate;
 mod json_contract;
 mod language;
 mod logs;

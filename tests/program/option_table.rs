@@ -169,7 +169,7 @@ fn every_example_is_a_command_that_parses() {
 
 #[test]
 fn subcommands_without_a_report_have_no_options_for_one() {
-    for name in ["completions", "man"] {
+    for name in ["completions", "install", "man"] {
         let help = screen(&[name.to_owned()], "--help");
         for option in ["--format", "--json", "--output ", "--fail-on", "--config"] {
             assert!(!help.contains(option), "{name} has {option}:\n{help}");

@@ -2,6 +2,7 @@
 //!
 //! - `documents`: reference pages, links, help texts;
 //! - `docs_commands`: commands in documents;
+//! - `channels`: archive names and versions in the files of other tools;
 //! - `documented_components`: dependencies and fuzz targets;
 //! - `module_boundaries`: modules that may do input and output;
 //! - `crate_graph`: dependencies between crates;
@@ -11,6 +12,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod channels;
 mod crate_graph;
 mod docs_commands;
 mod documented_components;

@@ -72,6 +72,15 @@ pub const OS: &[Os] = &[
         debian: false,
     },
     Os {
+        name: "kylinv10",
+        id: "kylin",
+        version: "V10",
+        pretty: "Kylin Linux Advanced Server V10 (Lance)",
+        glibc: 28,
+        glibcxx: 24,
+        debian: false,
+    },
+    Os {
         name: "centos7",
         id: "centos",
         version: "7",

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::areas::AreaStates;
-use super::record::{ComponentValue, Ranks, Record, RejectReason, ReportedFinding};
+use super::record::{ComponentValue, Npu, Ranks, Record, RejectReason, ReportedFinding};
+use base::report::Verdict;
 use base::text::Text;
 
 /// Maximum number of hosts.
@@ -31,6 +32,10 @@ pub struct HostReport {
     pub no_verdict: Vec<Arc<Text>>,
     /// Whether its verdict is a failure.
     pub failed: bool,
+    /// Its verdict, if it has one.
+    pub verdict: Option<Verdict>,
+    /// The NPUs in the table of npu-smi.
+    pub npus: Vec<Npu>,
     /// Checks that could not look.
     pub not_checked: Vec<Arc<str>>,
     /// Checks that looked: the same list for nearly all hosts.
@@ -231,6 +236,8 @@ impl Fleet {
             findings: numbers,
             no_verdict: record.no_verdict.into_iter().map(|text| self.texts.share(text)).collect(),
             failed: record.failed,
+            verdict: record.verdict,
+            npus: record.npus,
             not_checked,
             answered: self.answers.share(record.answered),
             areas: self.areas.share(record.areas),

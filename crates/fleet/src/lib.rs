@@ -18,6 +18,7 @@ mod fleet_reports;
 mod hostlist;
 mod members;
 mod proof;
+mod query;
 mod record;
 mod report;
 mod rules;
@@ -29,7 +30,8 @@ pub use expect::Expected;
 pub use fleet_reports::{Fleet, Host, UnreadInput};
 pub use hostlist::{expand, format_ranges, format_shortened};
 pub use members::FleetMembers;
-pub use record::{ComponentValue, Ranks, Record, RejectReason, ReportedFinding};
+pub use query::{QUERY_KEYS, QueryKey, query};
+pub use record::{ComponentValue, Npu, Ranks, Record, RejectReason, ReportedFinding};
 pub use report::report;
 pub use stream::{UnrelatedLines, read_stream};
 

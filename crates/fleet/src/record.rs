@@ -11,9 +11,9 @@ use serde_json::Value;
 use super::areas::{self, AreaStates};
 use super::component::{COMPONENTS, Place};
 use super::hostlist::MAX_NAME;
-use base::report::{CheckState, FixStep, Need, Severity};
+use base::report::{CheckState, FixStep, Need, Severity, Verdict};
 use base::text::Text;
-use facts::{HccnConf, RankTable};
+use facts::{HccnConf, NpuChip, RankTable};
 
 /// The most findings that are taken of one report.
 const MAX_FINDINGS: usize = 500;
@@ -54,6 +54,10 @@ pub struct Record {
     pub no_verdict: Vec<Text>,
     /// Whether the verdict is a failure; version 1 has no verdict of its own.
     pub failed: bool,
+    /// The verdict; version 1 has none.
+    pub verdict: Option<Verdict>,
+    /// The NPUs in the table of npu-smi.
+    pub npus: Vec<Npu>,
     /// Checks that could not look.
     pub not_checked: Vec<String>,
     /// Checks that looked.
@@ -64,6 +68,21 @@ pub struct Record {
     pub addresses: Vec<(u32, String, Option<String>, bool)>,
     /// A rank table that was named for a job, and speaks of several servers.
     pub table: Option<Ranks>,
+}
+
+/// An NPU in the table of npu-smi.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Npu {
+    /// The number of the NPU and that of the chip on it.
+    pub numbers: (u32, u32),
+    /// Name of the chip, such as `910B3`.
+    pub name: String,
+    /// Health, such as `OK`.
+    pub health: String,
+    /// PCI address.
+    pub bus_id: Option<String>,
+    /// Used and total device memory in MB.
+    pub memory_mb: Option<(u64, u64)>,
 }
 
 /// The value of a component on a host.
@@ -231,6 +250,19 @@ struct Host {
 struct Facts {
     #[serde(default)]
     net: Net,
+    #[serde(default)]
+    driver: Driver,
+}
+
+#[derive(Default, Deserialize)]
+struct Driver {
+    npu_smi: Option<NpuSmi>,
+}
+
+#[derive(Deserialize)]
+struct NpuSmi {
+    #[serde(default)]
+    chips: Vec<NpuChip>,
 }
 
 #[derive(Default, Deserialize)]
@@ -348,6 +380,8 @@ fn reduce_document(document: Document) -> Record {
         more_findings,
         no_verdict,
         failed,
+        verdict: read_verdict(&document.verdict),
+        npus: document.facts.driver.npu_smi.map(read_npus).unwrap_or_default(),
         not_checked,
         answered,
         areas,
@@ -378,6 +412,21 @@ fn read_value(document: &Document, from: Place, check: bool) -> ComponentValue {
             matrix.map_or(ComponentValue::Unknown, |part| bound_value(part.value.en.clone()))
         }
     }
+}
+
+fn read_verdict(word: &str) -> Option<Verdict> {
+    [Verdict::Pass, Verdict::Fail, Verdict::Inconclusive].into_iter().find(|v| v.as_str() == word)
+}
+
+fn read_npus(table: NpuSmi) -> Vec<Npu> {
+    let npu = |chip: NpuChip| Npu {
+        numbers: (chip.npu, chip.chip),
+        name: truncate_text(chip.name, 64),
+        health: truncate_text(chip.health, 64),
+        bus_id: chip.bus_id.map(|id| truncate_text(id, 64)),
+        memory_mb: chip.hbm_mb,
+    };
+    table.chips.into_iter().take(MAX_DEVICES).map(npu).collect()
 }
 
 fn bound_value(text: String) -> ComponentValue {

@@ -70,6 +70,7 @@ mod tests {
         let gate = Gate {
             fail_on: FailOn::Never,
             on_inconclusive: OnInconclusive::Allow,
+            families: std::collections::BTreeMap::new(),
             settings: vec![
                 GateSetting::option("--fail-on", Some("never".to_owned())),
                 GateSetting::setting("skip", "\u{1b}".to_owned(), "a.toml", Some(1)),

@@ -3,10 +3,12 @@
 //! Must not touch: decisions, clocks, files. A renderer knows no check and no subcommand; the same
 //! report gives the same bytes.
 
+mod comma_separated;
 mod compat;
 mod concise;
 mod coverage;
 mod gate;
+mod gcc;
 mod github;
 mod html;
 mod json;
@@ -29,6 +31,7 @@ use std::io::{self, Write};
 use base::report::Report;
 use base::text::Lang;
 
+pub use comma_separated::write_rows as write_csv;
 pub use compat::{CompatPage, render_compat};
 pub use html::{Diffs, Document, read as read_document, write_page as render_documents};
 pub use json::JsonReport;
@@ -63,6 +66,10 @@ pub enum Format {
     Concise,
     /// Annotations of GitHub Actions.
     Github,
+    /// Diagnostics in the form of GCC, for editors.
+    Gcc,
+    /// Comma-separated values of `--query`.
+    Csv,
 }
 
 impl Format {
@@ -85,6 +92,8 @@ impl Format {
             Self::Line => "line",
             Self::Concise => "concise",
             Self::Github => "github",
+            Self::Gcc => "gcc",
+            Self::Csv => "csv",
         }
     }
 }
@@ -123,6 +132,9 @@ pub fn render(
         Format::Line => line::render(report, style, out),
         Format::Concise => concise::render(report, style, out),
         Format::Github => github::render(report, style, out),
+        Format::Gcc => gcc::render(report, style, out),
+        // `--query` writes its own rows; a report has no columns.
+        Format::Csv => Err(io::Error::other("a report cannot be written as CSV")),
     }
 }
 

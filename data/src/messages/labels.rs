@@ -122,6 +122,7 @@ labels! {
     GATE_INCONCLUSIVE_ALLOW = "gate_inconclusive_allow",
     GATE_INCONCLUSIVE_FAIL = "gate_inconclusive_fail",
     GENERATED = "generated",
+    GOAL_EXPECTED = "goal_expected",
     GOAL_FRAMEWORK = "goal_framework",
     GOAL_NPUS = "goal_npus",
     GRAVEST = "gravest",

@@ -8,6 +8,7 @@ use data::{OrFault as _, faults};
 
 use super::argument_file::read_argument;
 use super::output::Output;
+use super::query;
 use crate::cli::{FleetCommand, MergeArgs};
 use base::report::ExitStatus;
 use data::ui;
@@ -39,6 +40,10 @@ fn merge(args: &MergeArgs, output: &Output) -> anyhow::Result<ExitStatus> {
             parsed.map_err(|why| anyhow::Error::from(faults::PathBecause { path, why }.fault()))
         })
         .transpose()?;
+    if query::asks_for_help(&args.query) {
+        return query::print_help();
+    }
+    let keys = query::find_keys(&args.query)?;
     let mut fleet = Fleet::default();
     let other = inputs::read_all(&args.inputs, &mut fleet)
         .map_err(super::error_message::as_cause)
@@ -51,5 +56,10 @@ fn merge(args: &MergeArgs, output: &Output) -> anyhow::Result<ExitStatus> {
         let count = other.count;
         report.notes.push(ui::FleetOtherLines { count, line }.text());
     }
-    super::finish_with_metrics(report, args.metrics_file.as_deref(), output)
+    let metrics = args.metrics_file.as_deref();
+    if keys.is_empty() {
+        return super::finish_with_metrics(report, metrics, output);
+    }
+    output.settle(&mut report);
+    query::write(&report, &fleet, &keys, metrics, output)
 }

@@ -1,10 +1,11 @@
 //! The gate: how verdict and findings become an exit status. It never changes the verdict.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Finding, Severity, Verdict};
+use super::{Coverage, Finding, Link, Severity, Verdict};
 
 /// Minimum severity at which a finding makes the exit status 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize, Deserialize)]
@@ -133,6 +134,8 @@ pub struct Gate {
     pub fail_on: FailOn,
     /// Policy for an inconclusive verdict.
     pub on_inconclusive: OnInconclusive,
+    /// Fail levels of families of findings, by the start of their IDs. They replace `fail_on`.
+    pub families: BTreeMap<String, FailOn>,
     /// Options and settings that changed the gate.
     pub settings: Vec<GateSetting>,
 }
@@ -145,10 +148,27 @@ impl Gate {
 
     /// Whether this finding makes the exit status 1.
     pub fn fails(&self, finding: &Finding) -> bool {
-        match self.fail_on {
+        match self.own_level(&finding.id).unwrap_or(self.fail_on) {
             FailOn::Error => finding.severity >= Severity::Error,
             FailOn::Warning => finding.severity >= Severity::Warning,
             FailOn::Never => false,
+        }
+    }
+
+    /// The fail level of the family of a finding, if it has its own.
+    fn own_level(&self, id: &str) -> Option<FailOn> {
+        self.families.get(id.split('-').next()?).copied()
+    }
+
+    /// Whether the gate is open for a contradicted link: only findings contradict it, and all of
+    /// them belong to families that never fail the run.
+    pub fn excuses(&self, link: &Link) -> bool {
+        let never = |id: &String| self.own_level(id) == Some(FailOn::Never);
+        match &link.coverage {
+            Coverage::Contradicted { findings, .. } => {
+                !findings.is_empty() && findings.iter().all(never)
+            }
+            _ => false,
         }
     }
 
@@ -175,7 +195,7 @@ mod tests {
     fn exit_status_follows_verdict_level_and_policy() {
         let warning = [Finding { severity: Severity::Warning, ..Finding::remark("A") }];
         let status = |verdict, fail_on, on_inconclusive, findings: &[Finding]| {
-            let gate = Gate { fail_on, on_inconclusive, settings: Vec::new() };
+            let gate = Gate { fail_on, on_inconclusive, ..Gate::default() };
             gate.exit_status(verdict, findings).code()
         };
         assert_eq!(status(Some(V::Pass), F::Error, I::Report, &warning), 0);
@@ -188,5 +208,18 @@ mod tests {
         assert_eq!(status(Some(V::Inconclusive), F::Warning, I::Allow, &warning), 1);
         assert_eq!(status(Some(V::Inconclusive), F::Error, I::Fail, &[]), 1);
         assert_eq!(status(None, F::Error, I::Report, &[]), 0);
+    }
+
+    #[test]
+    fn families_have_their_own_level() {
+        let families = [("NET", F::Never), ("ENV", F::Warning)];
+        let families = families.map(|(family, level)| (family.to_owned(), level)).into();
+        let gate = Gate { families, ..Gate::default() };
+        let finding = |id: &str, severity| Finding { severity, ..Finding::remark(id) };
+        assert!(!gate.fails(&finding("NET-HCCN", Severity::Error)));
+        assert!(gate.fails(&finding("ENV-PATH", Severity::Warning)));
+        assert!(!gate.fails(&finding("DEV-NODES", Severity::Warning)));
+        assert!(gate.fails(&finding("DEV-NODES", Severity::Error)));
+        assert!(gate.fails(&finding("NETWORK-X", Severity::Error)), "another family");
     }
 }

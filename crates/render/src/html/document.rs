@@ -106,7 +106,7 @@ pub struct Gate {
 
 impl From<&base::report::Gate> for Gate {
     fn from(gate: &base::report::Gate) -> Self {
-        let base::report::Gate { fail_on, on_inconclusive, settings } = gate.clone();
+        let base::report::Gate { fail_on, on_inconclusive, settings, .. } = gate.clone();
         Self { fail_on, on_inconclusive, settings }
     }
 }

@@ -140,7 +140,9 @@ impl<'a, 'd> Section<'a, 'd> {
     /// Remarks, and the policy of the run.
     fn notes(&self) -> impl Iterator<Item = Words> {
         let document::Gate { fail_on, on_inconclusive, settings } = self.document.gate.clone();
-        let policy = base::report::Gate { fail_on, on_inconclusive, settings };
+        // Levels of families are among the settings.
+        let families = std::collections::BTreeMap::new();
+        let policy = base::report::Gate { fail_on, on_inconclusive, families, settings };
         self.document
             .notes
             .iter()
