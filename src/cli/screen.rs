@@ -105,7 +105,7 @@ impl View {
         let subs = command.get_subcommands().filter(|sub| !sub.is_hide_set());
         let about = |sub: &Command| sub.get_about().map(ToString::to_string).unwrap_or_default();
         let subs: Vec<Row> = subs.map(|sub| Row::new(sub.get_name(), about(sub))).collect();
-        sections.extend(self.table(&ui::HELP_COMMANDS.get(self.lang), &subs));
+        sections.extend(Self::table(&ui::HELP_COMMANDS.get(self.lang), &subs));
         let shown: Vec<&Arg> = command.get_arguments().filter(|arg| self.shows(arg)).collect();
         let mut headings: Vec<Option<&str>> = Vec::new();
         for arg in &shown {
@@ -149,14 +149,14 @@ impl View {
                 text: arg.get_help().map(ToString::to_string).unwrap_or_default(),
                 note: self.default_value(arg),
             };
-            return self.table(title, &args.iter().map(row).collect::<Vec<_>>());
+            return Self::table(title, &args.iter().map(row).collect::<Vec<_>>());
         }
         let blocks: Vec<String> = args.iter().map(|arg| self.block(arg)).collect();
         (!blocks.is_empty()).then(|| format!("{title}\n{}", blocks.join("\n\n")))
     }
 
     /// Labels, and texts that wrap beside them.
-    fn table(self, title: &str, rows: &[Row]) -> Option<String> {
+    fn table(title: &str, rows: &[Row]) -> Option<String> {
         let lines = align(rows, 2);
         (!lines.is_empty()).then(|| format!("{title}\n{}", lines.join("\n")))
     }
@@ -197,7 +197,7 @@ impl View {
                 )
             })
             .collect();
-        let title = below(&ui::HELP_VALUES_TITLE.get(self.lang));
+        let title = below(ui::HELP_VALUES_TITLE.get(self.lang));
         Some(format!("{title}\n{}", align(&rows, INDENT + 2).join("\n")))
     }
 

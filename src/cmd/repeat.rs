@@ -67,7 +67,7 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
             if is_first {
                 return Ok(ExitStatus::Failure);
             }
-            print_to_stderr(&ui::RepeatFailed { status }.text().get(output.lang()));
+            print_to_stderr(ui::RepeatFailed { status }.text().get(output.lang()));
         }
         is_first = false;
         if receiver.recv_timeout(pause).is_ok() {

@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn non_utf8_argument_is_named() {
         use std::os::unix::ffi::OsStringExt as _;
-        let given = ["explain".into(), std::ffi::OsString::from_vec(b"caf\xe9".to_vec())];
+        let given = ["explain".into(), OsString::from_vec(b"caf\xe9".to_vec())];
         let said = describe_non_utf8(given.into_iter());
         assert!(said.contains("`caf\\xe9`"), "{said}");
     }

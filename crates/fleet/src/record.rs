@@ -328,7 +328,9 @@ fn reduce_document(document: Document) -> Record {
     let mut found = Vec::new();
     for SentFinding { finding, consequences } in &document.findings {
         found.push((finding.id.as_str(), finding.severity));
-        consequences.iter().for_each(|one| one.add_to(&mut found));
+        for one in consequences {
+            one.add_to(&mut found);
+        }
     }
     let checks = document.checks.iter().map(|check| (check.id.as_str(), check.state));
     let areas = areas::judge(checks, found.into_iter());

@@ -54,8 +54,6 @@ fn gcc_line(finding: &Finding, place: Option<&Evidence>, title: &str) -> String 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
-    use base::text::Lang;
 
     #[test]
     fn missing_numbers_are_one_and_other_evidence_is_no_file() {
