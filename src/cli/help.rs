@@ -147,7 +147,10 @@ fn collect(command: &Command, found: &mut Vec<String>) {
     }
     found.retain(|text| !text.is_empty());
     for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
-        if sub.get_name() != "help" || !sub.has_subcommands() {
+        if sub.get_name() == "help" && sub.has_subcommands() {
+            // What is below repeats all subcommands.
+            found.extend(sub.get_about().map(ToString::to_string));
+        } else {
             collect(sub, found);
         }
     }
