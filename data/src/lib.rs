@@ -32,6 +32,7 @@ mod packed;
 pub mod sources;
 pub mod ui;
 mod user_file;
+mod verify_limits;
 
 pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};
 pub use env_vars::{AllocKeys, EnvVars};
@@ -48,3 +49,4 @@ pub use packed::{
 pub use packed::{built_in_texts, generated_messages};
 pub use user_file::FileError;
 pub use user_file::{UserFile, WithLine};
+pub use verify_limits::{ChipFigures, TimeLimit, VerifyLimits};
