@@ -9,7 +9,7 @@ use assert_cmd::Command;
 
 fn program() -> Command {
     let mut program = Command::cargo_bin("ascend-doctor").unwrap();
-    program.env_clear();
+    program.env_clear().env("ASCEND_DOCTOR_NOW", "1795392000");
     program
 }
 
