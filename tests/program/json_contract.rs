@@ -96,10 +96,13 @@ pub(crate) const SIMULATED: [(&str, &[(&str, &str)]); 7] = [
 ];
 
 /// Subcommands that write no JSON.
-const NO_JSON: [&str; 3] = ["completions", "man", "report"];
+const NO_JSON: [&str; 4] = ["completions", "install", "man", "report"];
 
 /// Options that select what a document holds, never its shape, and that no row needs.
-const NO_OTHER_SHAPE: [&str; 46] = [
+const NO_OTHER_SHAPE: [&str; 49] = [
+    "--every",
+    "--from",
+    "--query",
     "--baseline",
     "--call-timeout",
     "--cann-path",

@@ -104,7 +104,7 @@ pub(crate) fn content_of(root: &Path) -> Content {
 /// The program in an environment without anything that changes its output.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("ascend-doctor"));
-    command.env_clear();
+    command.env_clear().env("ASCEND_DOCTOR_NOW", "1795392000");
     if let Some(path) = std::env::var_os("PATH") {
         command.env("PATH", path);
     }
