@@ -167,7 +167,7 @@ fn a_bundle_holds_what_is_needed_and_no_planted_secret() {
     let dir = planted();
     let (code, out, err) = run(dir.path(), &BUNDLE);
     assert_eq!(code, 0, "{err}");
-    assert!(out.contains("b.tar.gz") && out.contains("Look through it"), "{out}");
+    assert!(out.contains("b.tar.gz") && out.contains("Check the files"), "{out}");
     let all = members(&dir.path().join("b.tar.gz"));
     for (name, content) in &all {
         let text = String::from_utf8_lossy(content);
@@ -434,7 +434,7 @@ fn a_bundle_goes_to_standard_output() {
     std::fs::write(dir.path().join("b.tar.gz"), &output.stdout).unwrap();
     assert!(members(&dir.path().join("b.tar.gz")).len() > 5);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("standard output") && said.contains("Look through it"), "{said}");
+    assert!(said.contains("standard output") && said.contains("Check the files"), "{said}");
     assert!(!dir.path().join("-").exists());
 }
 

@@ -39,6 +39,7 @@ pub struct Comparison<'a> {
     /// The findings of all hosts, each once.
     pub findings: Vec<FindingMember<'a>>,
     /// The result of each area of the checks on each host.
+    #[serde(skip_serializing_if = "Matrix::is_empty")]
     pub matrix: Matrix,
 }
 
@@ -52,6 +53,13 @@ pub struct Matrix {
     pub rows: Vec<MatrixRow>,
     /// The number of hosts in omitted rows.
     pub more_hosts: usize,
+}
+
+impl Matrix {
+    /// Whether no host reported, and so there is nothing to compare.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
 }
 
 /// An area of the checks.
