@@ -225,7 +225,9 @@ fn the_fail_level_decides_what_junit_calls_a_failure() {
 
 #[test]
 fn every_format_gives_the_same_bytes_twice() {
-    for format in <Format as clap::ValueEnum>::value_variants() {
+    let formats = <Format as clap::ValueEnum>::value_variants().iter();
+    // Only values of `--query` are written as CSV.
+    for format in formats.filter(|format| **format != Format::Csv) {
         let once = show(&rich(), *format, style(Lang::En));
         assert_eq!(once, show(&rich(), *format, style(Lang::En)), "{format:?}");
     }

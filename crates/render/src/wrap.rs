@@ -158,7 +158,7 @@ mod tests {
         let lines = wrap_command("docker run --device /dev/davinci0 -v '/a b:/a b' image", 30, 2);
         assert_eq!(
             lines,
-            ["docker run --device \\", "      /dev/davinci0 \\", "      -v '/a b:/a b' image"]
+            ["docker run --device \\", "      /dev/davinci0 -v \\", "      '/a b:/a b' image"]
         );
         assert!(lines.iter().all(|line| line.width() <= 30), "{lines:?}");
         assert_eq!(wrap_command("a b", 30, 2), ["a b"]);

@@ -35,7 +35,8 @@ fn missing_translations_are_refused() {
 fn chinese_is_chinese() {
     for (key, words) in &TABLE.fault {
         let chinese = |text: &str| text.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c));
-        let quoted = ["file_line", "file_because", "path_because", "plain"].contains(key);
+        let quoted =
+            ["file_line", "file_because", "path_because", "plain", "with_hint"].contains(key);
         assert!(quoted || chinese(words.zh), "{key}");
         assert!(!chinese(words.en), "{key}");
     }

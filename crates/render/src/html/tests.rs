@@ -62,9 +62,13 @@ fn the_json_report_makes_the_same_page() {
     let later = shown(&[("check.json".to_owned(), parsed(&json(&report)))]);
     assert!(direct.contains("<time datetime=\"2026-11-23T00:00:00Z\">"));
     let name = "<p class=\"source\">check.json</p>\n";
-    let without = |page: &str| page.replace(name, "").replace("\n\n", "\n");
     assert!(later.contains(name));
-    assert_eq!(without(&later), without(&direct));
+    let (later, direct) = (later.replace(name, ""), direct);
+    // Blank lines are nothing that a reader sees.
+    let lines = |page: &str| -> Vec<String> {
+        page.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&later), lines(&direct));
 }
 
 const PLANT: &str = "</style></script><img src=x onerror=alert(1)><script>x</script>'\"&";

@@ -210,7 +210,7 @@ mod tests {
     fn mistakes_have_places() {
         let place = |text: &str| {
             let error = read(text).map(|_| ()).unwrap_err().text().en;
-            error.split(": ").nth(1).unwrap().to_owned()
+            error.split(": ").next().unwrap().to_owned()
         };
         assert_eq!(place("a: 1\na: 2\n"), "line 2 column 1");
         assert_eq!(place("a: 1\n---\nb: 2\n"), "line 2 column 1");
