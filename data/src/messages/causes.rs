@@ -70,6 +70,7 @@ pub mod framework {
     pub const DEVICE_MISMATCH: &str = "framework.device_mismatch";
     pub const FOREIGN_EXCEPTION: &str = "framework.foreign_exception";
     pub const FORK_AFTER_NPU_INIT: &str = "framework.fork_after_npu_init";
+    pub const NATIVE_CRASH: &str = "framework.native_crash";
     pub const NONCONTIGUOUS_COLLECTIVE: &str = "framework.noncontiguous_collective";
     pub const RDZV_PORT_IN_USE: &str = "framework.rdzv_port_in_use";
     pub const STORE_TIMEOUT: &str = "framework.store_timeout";
@@ -152,4 +153,5 @@ pub mod vague {
     pub const INNER: &str = "vague.inner";
     pub const TORCH_NPU_ACL: &str = "vague.torch_npu_acl";
     pub const TORCH_NPU_HCCL: &str = "vague.torch_npu_hccl";
+    pub const UNKNOWN_ERROR: &str = "vague.unknown_error";
 }

@@ -127,6 +127,10 @@ pub mod core {
     pub const UB_WORDS: &str = "core.ub_words";
 }
 
+pub mod crash {
+    pub const SHELL: &str = "crash.shell";
+}
+
 pub mod ctr {
     pub const ASCEND_RUNTIME: &str = "ctr.ascend_runtime";
     pub const DAEMON: &str = "ctr.daemon";
@@ -742,6 +746,10 @@ pub mod place {
     pub const TILING: &str = "place.tiling";
     pub const TRANSPORT: &str = "place.transport";
     pub const TSD: &str = "place.tsd";
+}
+
+pub mod plog {
+    pub const ERROR: &str = "plog.error";
 }
 
 pub mod plugin {

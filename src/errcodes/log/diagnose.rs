@@ -13,7 +13,7 @@ use super::role::Role;
 use super::scan::FileReport;
 use super::time::Time;
 use super::timeline::timeline;
-use super::{Reading, codes, fallback, known};
+use super::{Reading, codes, fallback, inherited_time, known};
 use crate::cause;
 
 /// How many lines of evidence a cause shows.
@@ -71,6 +71,9 @@ impl Filter {
 pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
     let Reading { mut files, problems, left_out } = reading;
     let filter = &align_years(&mut files, filter);
+    for file in &mut files {
+        inherited_time::settle_inherited_times(&mut file.records);
+    }
     let processes = ProcessTable::new(&files);
     let (mut candidates, context) =
         rank::gather(&files, &processes, &|item| filter.accepts(item, &files));
@@ -238,6 +241,7 @@ fn list_suspects(
                 count: candidate.count(),
                 consequences,
                 score: candidate.score,
+                gravity: candidate.gravity,
             });
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::gravity::Gravity;
 use super::role::Role;
 use super::source::Problem;
 use super::time::Time;
@@ -82,6 +83,9 @@ pub struct Suspect {
     pub count: u64,
     /// What follows from it.
     pub consequences: Vec<FoldedConsequence>,
+    /// How grave the gravest line of it is.
+    #[serde(skip)]
+    pub gravity: Gravity,
     /// What the logs show of this failure, so that no step asks for it.
     #[serde(skip)]
     pub known: KnownFacts,

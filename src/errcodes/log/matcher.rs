@@ -12,6 +12,7 @@ use line_filter::LineFilter;
 
 use super::codes::{self, StatedCode};
 use super::frame::{self, Frame};
+use super::gravity::{self, Gravity};
 use super::line_fields::{self, Fields, Level};
 use super::role::Role;
 use super::signature::Signature;
@@ -34,8 +35,8 @@ pub struct Hit {
     pub captures: Vec<(&'static str, String)>,
     /// What the line says of itself.
     pub fields: Fields,
-    /// Whether the program continued after this line: a warning, not a failure.
-    pub went_on: bool,
+    /// How grave the line is, whatever it names.
+    pub gravity: Gravity,
     /// The bytes of the line by which it was recognized.
     pub span: Range<usize>,
     /// The line, for people: of a hit that is kept.
@@ -146,9 +147,9 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         .into_iter()
         .map(|index| &signatures()[index])
         .partition(|signature| signature.is_last_resort());
-    let went_on = LazyCell::new(|| handled_errors::is_handled(line, level));
+    let gravity = LazyCell::new(|| gravity::grade(line, level));
     let attempt = |signature| {
-        if is_too_vague(signature, &went_on) {
+        if is_too_vague(signature, &gravity) {
             return None;
         }
         let matched = match_signature(signature, line, stated, level, &frame)?;
@@ -185,7 +186,7 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         found.hits.iter_mut().for_each(reduce_to_echo);
     }
     for hit in &mut found.hits {
-        hit.went_on |= *went_on;
+        hit.gravity = hit.gravity.min(*gravity);
         hit.span = hit.span.start + prefix..hit.span.end + prefix;
     }
     found.clean = clean;
@@ -205,7 +206,7 @@ pub(super) fn examine_raised<'a>(raw: &'a [u8], above: &[u8], start: usize) -> F
         return found;
     };
     if known
-        || handled_errors::is_handled(line, line_fields::parse_level(line))
+        || gravity::grade(line, line_fields::parse_level(line)) < Gravity::Failure
         || advice_text::find_start(line) < line.len()
     {
         return found;
@@ -220,7 +221,7 @@ pub(super) fn examine_raised<'a>(raw: &'a [u8], above: &[u8], start: usize) -> F
         weight: rule.weight,
         captures: captures.filter(|(_, value)| !value.is_empty()).collect(),
         fields: line_fields::parse_fields(line, writer),
-        went_on: false,
+        gravity: Gravity::Failure,
         span: start..raw.len(),
         text: String::new(),
         matched: String::new(),
@@ -284,7 +285,11 @@ impl Match<'_> {
                 .chain(self.place.map(|place| ("frame", place)))
                 .collect(),
             fields: fields.clone(),
-            went_on: self.signature.id == fallback::RULE,
+            gravity: if self.signature.id == fallback::RULE {
+                Gravity::Warning
+            } else {
+                Gravity::Failure
+            },
             span: self.start..self.end,
             text: String::new(),
             matched: String::new(),
@@ -292,10 +297,11 @@ impl Match<'_> {
     }
 }
 
-/// Whether the words of a signature say too little in a line after which the program went on.
-fn is_too_vague(signature: &Signature, went_on: &impl Deref<Target = bool>) -> bool {
+/// Whether the words of a signature say too little in a line after which the program went on. What
+/// healthy runs write is named exactly in its own table.
+fn is_too_vague(signature: &Signature, gravity: &impl Deref<Target = Gravity>) -> bool {
     let exact = signature.weight >= handled_errors::EXACT || signature.id == fallback::RULE;
-    signature.role != Role::Context && (signature.place || !exact) && **went_on
+    signature.role != Role::Context && (signature.place || !exact) && **gravity == Gravity::Warning
 }
 
 /// Whether general words were found in the registered message of a code that the line states, and
@@ -414,7 +420,7 @@ fn hit_of_code(code: StatedCode, fields: &Fields) -> Hit {
         weight: code.weight,
         captures: vec![("code", code.spelled)],
         fields: fields.clone(),
-        went_on: false,
+        gravity: Gravity::Failure,
         text: String::new(),
         matched: String::new(),
     }

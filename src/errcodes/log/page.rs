@@ -5,6 +5,7 @@ use super::diagnosis::{
 };
 use serde::Serialize;
 
+use super::gravity::Gravity;
 use super::source::{Problem, ProblemKind};
 use crate::{cause, evidence, steps_with_facts};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
@@ -56,7 +57,7 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Rep
         if worth {
             let asked: &[MissingEvidence] = if first { &diagnosis.missing } else { &[] };
             let mut found = build_finding(suspect, first, asked);
-            if is_slow_alone(suspect, diagnosis) {
+            if is_survived(suspect, diagnosis) {
                 found.severity = found.severity.min(Severity::Warning);
             }
             report.findings.push(found);
@@ -107,11 +108,13 @@ pub(super) fn format_numbers(list: &[u32]) -> String {
     text
 }
 
-/// Whether nothing but warnings of operators on the CPU speak for it: such a run is slow, and does
-/// not fail of that.
-fn is_slow_alone(suspect: &Suspect, diagnosis: &Diagnosis) -> bool {
-    suspect.cause == causes::op::NOT_SUPPORTED_ON_NPU
-        && suspect.count <= diagnosis.fallbacks.values().sum()
+/// Whether the run goes on in spite of it: what its lines say of themselves, operators on the CPU
+/// alone, or an unknown error in a log that ends as that of a finished run.
+fn is_survived(suspect: &Suspect, diagnosis: &Diagnosis) -> bool {
+    let slow = || suspect.count <= diagnosis.fallbacks.values().sum();
+    suspect.gravity < Gravity::Failure
+        || suspect.cause == causes::op::NOT_SUPPORTED_ON_NPU && slow()
+        || suspect.cause == causes::vague::UNKNOWN_ERROR && diagnosis.read.finished > 0
 }
 
 fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) -> Finding {

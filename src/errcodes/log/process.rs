@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::scan::FileReport;
+use super::gravity::Gravity;
+use super::scan::{FileReport, Record};
 
 /// A process of the job, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,7 +129,8 @@ impl ProcessTable {
         let mut single = Vec::new();
         for (file, path) in files.iter().zip(&paths) {
             let (mut ranks, mut pids) = (SingleValue::default(), SingleValue::default());
-            for record in &file.records {
+            let of_run = |record: &&Record| record.hit.gravity > Gravity::Harmless;
+            for record in file.records.iter().filter(of_run) {
                 let fields = &record.hit.fields;
                 let captured = read_identity(&record.hit.captures, &record.hit.cause);
                 let rank = captured.0.or(fields.rank);

@@ -1,7 +1,7 @@
 //! From hits to causes: which is the first, and what follows from it.
 //!
-//! Severity goes before specificity: a cause known only from warnings never precedes one that a
-//! failed line reports, unless it explains that failure.
+//! Gravity goes before specificity: a cause known only from warnings never precedes one that a
+//! failed line reports, and explains none.
 //!
 //! Causes of equal severity are compared by points. Their evidence gives as many as it is specific;
 //! what follows from another cause, is long past, or only waits for others, loses some. Among about
@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::cause_table;
+use super::gravity::Gravity;
 use super::process::{Process, ProcessKey, ProcessTable};
 use super::role::Role;
 use super::scan::{FileReport, Record};
@@ -67,8 +68,8 @@ pub(super) struct Candidate<'a> {
     pub stale: bool,
     pub waits: bool,
     pub in_baseline: bool,
-    /// Whether the program continued after every line of it: warnings, not a failure.
-    pub went_on: bool,
+    /// How grave its gravest line is.
+    pub gravity: Gravity,
     /// The index of the cause that explains it.
     pub explained: Option<usize>,
 }
@@ -95,7 +96,11 @@ impl<'a> Candidate<'a> {
             stale: false,
             waits: cause_table::cause(cause).is_some_and(|known| known.waits),
             in_baseline: false,
-            went_on: items.iter().all(|item| item.record.hit.went_on),
+            gravity: items
+                .iter()
+                .map(|item| item.record.hit.gravity)
+                .max()
+                .unwrap_or(Gravity::Failure),
             explained: None,
             items,
         }
@@ -152,14 +157,14 @@ pub(super) fn judge(candidates: &mut Vec<Candidate<'_>>) {
     mark_stale(candidates);
     fold(candidates);
     fold_waiting(candidates);
-    mark_causes_of_failures(candidates);
     prefer_earliest(candidates);
     sort(candidates);
 }
 
 /// Errors of another time: unless they explain something of the failure or come again in it.
 fn mark_stale(candidates: &mut [Candidate<'_>]) {
-    let Some(failure) = candidates.iter().filter_map(Candidate::last).max() else { return };
+    let failed = candidates.iter().filter(|one| one.gravity == Gravity::Failure);
+    let Some(failure) = failed.filter_map(Candidate::last).max() else { return };
     for candidate in candidates {
         let old = candidate.last().is_some_and(|last| failure.0 - last.0 > LONG_AGO * SECOND);
         // What is waited for may be long ago: time-outs are long.
@@ -202,12 +207,20 @@ fn is_same_place(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
         .any(|one| b.items.iter().any(|other| one.who == other.who || one.file == other.file))
 }
 
+/// Whether a cause may explain others: not one of another time, nor a
+/// warning.
+fn can_explain(candidate: &Candidate<'_>) -> bool {
+    !candidate.stale && candidate.gravity == Gravity::Failure
+}
+
 /// Folds what the edges explain.
 fn fold(candidates: &mut [Candidate<'_>]) {
     let mut parents: Vec<Option<(usize, i32)>> = vec![None; candidates.len()];
     for edge in edges() {
         let find = |cause: &str| candidates.iter().position(|candidate| candidate.cause == cause);
-        let Some(from) = find(&edge.from).filter(|from| !candidates[*from].stale) else { continue };
+        let Some(from) = find(&edge.from).filter(|from| can_explain(&candidates[*from])) else {
+            continue;
+        };
         for to in edge.to.iter().filter_map(|to| find(to)) {
             let strength = candidates[from].score;
             let sound = strength >= candidates[to].score - WEAKER
@@ -245,7 +258,7 @@ fn fold_waiting(candidates: &mut [Candidate<'_>]) {
         .enumerate()
         .filter(|(_, candidate)| {
             !candidate.waits
-                && !candidate.stale
+                && can_explain(candidate)
                 && !candidate.in_baseline
                 && candidate.explained.is_none()
                 && (candidate.role == Role::Root && candidate.score >= EXPLAINS_WAITING
@@ -269,25 +282,10 @@ fn fold_waiting(candidates: &mut [Candidate<'_>]) {
     }
 }
 
-/// A warning that explains a failure is a cause of it, and counts as severe as the failure.
-fn mark_causes_of_failures(candidates: &mut [Candidate<'_>]) {
-    for index in 0..candidates.len() {
-        if candidates[index].went_on {
-            continue;
-        }
-        let mut at = index;
-        for _ in 0..candidates.len() {
-            let Some(parent) = candidates[at].explained else { break };
-            candidates[parent].went_on = false;
-            at = parent;
-        }
-    }
-}
-
 /// Whether a failed line reports the cause that a good run does not have. The age of a line lowers
 /// its points only: the clocks of a process and of its plog may be in different time zones.
 fn is_failure(candidate: &Candidate<'_>) -> bool {
-    !candidate.went_on && !candidate.in_baseline
+    candidate.gravity == Gravity::Failure && !candidate.in_baseline
 }
 
 /// Who does not wait where at least two others do, if that is only a few.

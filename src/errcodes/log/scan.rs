@@ -53,6 +53,8 @@ pub struct Record {
     pub count: u64,
     /// When the last one was written.
     pub last: Option<Time>,
+    /// Whether the line states its time. Otherwise it has the one of a line before it.
+    pub timed: bool,
 }
 
 /// What one log holds.
@@ -290,7 +292,7 @@ impl Scanner {
         if let Some(index) = self.seen.get(&key) {
             let record = &mut self.report.records[*index];
             record.count += 1;
-            record.hit.went_on &= hit.went_on;
+            record.hit.gravity = record.hit.gravity.max(hit.gravity);
             record.last = hit.fields.time.or(record.last);
             return;
         }
@@ -305,7 +307,7 @@ impl Scanner {
                 list.push_str(more);
             }
             record.count += 1;
-            record.hit.went_on &= hit.went_on;
+            record.hit.gravity = record.hit.gravity.max(hit.gravity);
             return;
         }
         let variants = self.variants.get(&kind).copied().unwrap_or(0);
@@ -314,6 +316,7 @@ impl Scanner {
             self.report.dropped += 1;
             return;
         };
+        let timed = hit.fields.time.is_some();
         hit.fields.time = hit.fields.time.or_else(time).or(self.report.last);
         (hit.text, hit.matched) = text(&hit.span);
         if hit.captures.iter().any(|(name, _)| *name == LIST) {
@@ -323,7 +326,7 @@ impl Scanner {
         self.seen.insert(key, place);
         self.weights.entry(hit.weight).or_default().push(place);
         let last = hit.fields.time;
-        let record = Record { hit, line, count: 1, last };
+        let record = Record { hit, line, count: 1, last, timed };
         if let Some(old) = self.report.records.get_mut(place) {
             *old = record;
             self.keys[place] = key;

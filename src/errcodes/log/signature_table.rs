@@ -70,6 +70,7 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     }
     pack.table::<EdgeFile>("errors/edges")?;
     super::end_mark::check(pack)?;
+    super::gravity::check(pack)?;
     pack.table::<KnowledgeFile>("errors/knowledge").map(drop)
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::gravity::Gravity;
 use super::line_fields::Fields;
 use super::process::ProcessTable;
 use super::rank::{Candidate, Item};
@@ -180,9 +181,13 @@ fn collect<'c, 'a>(
             }
         }
     }
-    for candidate in candidates.iter().filter(|one| !one.went_on && !one.in_baseline && !one.stale)
+    for candidate in candidates
+        .iter()
+        .filter(|one| one.gravity == Gravity::Failure && !one.in_baseline && !one.stale)
     {
-        for item in candidate.items.iter().filter(|item| !item.record.hit.went_on) {
+        for item in
+            candidate.items.iter().filter(|item| item.record.hit.gravity == Gravity::Failure)
+        {
             let Some(rank) = item.process.rank else { continue };
             let lines = ranks.entry(rank).or_default();
             let order =

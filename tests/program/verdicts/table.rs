@@ -23,9 +23,8 @@ const TABLES: [&str; 9] = [
 const LOOKUPS: &str = include_str!("lookups.toml");
 
 /// How many rows wait for each issue. These numbers only fall.
-const PENDING: [(&str, usize); 4] = [
+const PENDING: [(&str, usize); 3] = [
     ("check proves that the workload can start", 4),
-    ("translate-error ranks the most severe cause first", 2),
     ("audit-ops evaluates kernels instead of names", 1),
     ("verify reports on physical devices", 1),
 ];

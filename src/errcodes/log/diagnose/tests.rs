@@ -34,6 +34,7 @@ fn lacking(cause: &str, files: &[(&str, &str)], silent: &[u32]) -> Vec<String> {
         consequences: Vec::new(),
         known: KnownFacts::new(),
         score: 50,
+        gravity: crate::log::gravity::Gravity::Failure,
     };
     let missing =
         find_missing_evidence(&suspect, &known::list_evidence_at_hand(&files, silent), silent);

@@ -31,12 +31,13 @@ fn line(
         weight,
         captures: Vec::new(),
         fields: Fields { time: time.map(|time| Time(time * SECOND)), ..Fields::default() },
-        went_on: false,
+        gravity: Gravity::Failure,
         span: 0..0,
         text: String::new(),
         matched: String::new(),
     };
-    let record = Box::leak(Box::new(Record { hit, line: at, count: 1, last: None }));
+    let record =
+        Box::leak(Box::new(Record { hit, line: at, count: 1, last: None, timed: time.is_some() }));
     Item {
         file: rank as usize,
         record,
@@ -239,13 +240,13 @@ fn who_does_not_wait_is_told_only_where_few_do_not() {
 fn warned(name: &'static str, at: u64, weight: u8) -> Candidate<'static> {
     let mut item = line(0, at, name, weight, Role::Root, None);
     let mut record = item.record.clone();
-    record.hit.went_on = true;
+    record.hit.gravity = Gravity::Warning;
     item.record = Box::leak(Box::new(record));
     Candidate::new(name, vec![item])
 }
 
 #[test]
-fn a_warning_precedes_no_failure_unless_it_explains_it() {
+fn a_warning_neither_precedes_nor_explains_a_failure() {
     let order = |candidates: Vec<Candidate<'static>>| {
         let mut candidates = candidates;
         judge(&mut candidates);
@@ -260,9 +261,9 @@ fn a_warning_precedes_no_failure_unless_it_explains_it() {
     }
     // Of warnings alone, the more specific one is first.
     assert_eq!(order(vec![warned(SHOWN, 1, 40), warned(STATED, 2, 80)]), [STATED, SHOWN]);
-    // What explains a failure is its cause.
+    // A warning does not explain a failure, even if a failure of that kind would.
     let edge = edges().iter().find(|edge| edge.scope == Scope::Rank).expect("an edge in a rank");
     let failure = Candidate::new(&edge.to[0], vec![line(0, 2, &edge.to[0], 60, Role::Root, None)]);
     let found = order(vec![warned(&edge.from, 1, 60), failure]);
-    assert_eq!(found, [edge.from.as_str(), edge.to[0].as_str()]);
+    assert_eq!(found, [edge.to[0].as_str(), edge.from.as_str()]);
 }
