@@ -57,6 +57,9 @@ pub(super) struct Code {
     symbol: String,
     #[serde(default)]
     message: Quotation,
+    /// Of version 1 of the schema, whose `message` is the English text.
+    #[serde(default)]
+    zh: String,
     #[serde(default)]
     source: String,
 }
@@ -67,17 +70,50 @@ pub(super) struct Cause {
     title: Text,
     text: Text,
     #[serde(default)]
-    steps: Vec<FixStep>,
+    steps: Vec<Step>,
     #[serde(default)]
     sources: Vec<String>,
 }
 
+/// A step, of either version of the schema: version 1 has the languages beside the command.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Step {
+    Current(FixStep),
+    First {
+        #[serde(flatten)]
+        text: Text,
+        run: Option<String>,
+    },
+}
+
+impl From<Step> for FixStep {
+    fn from(step: Step) -> Self {
+        match step {
+            Step::Current(step) => step,
+            Step::First { text, run } => Self { text, run },
+        }
+    }
+}
+
 /// Words in the languages of their source.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub(super) struct Quotation {
-    en: String,
-    zh: String,
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Quotation {
+    /// Version 1 of the schema.
+    English(String),
+    ByLanguage {
+        #[serde(default)]
+        en: String,
+        #[serde(default)]
+        zh: String,
+    },
+}
+
+impl Default for Quotation {
+    fn default() -> Self {
+        Self::English(String::new())
+    }
 }
 
 /// The page of answers; `command` is the subcommand that wrote it.
@@ -134,7 +170,11 @@ fn meaning_finding(meaning: Meaning) -> Finding {
 }
 
 fn code_finding(family: &str, code: Code) -> Finding {
-    let Code { spelled: code, symbol, message: Quotation { en: message, zh }, source } = code;
+    let Code { spelled: code, symbol, message, zh, source } = code;
+    let (message, zh) = match message {
+        Quotation::English(message) => (message, zh),
+        Quotation::ByLanguage { en, zh } => (en, zh),
+    };
     let said = |message: &str| {
         let parts = [code.as_str(), &symbol, message].map(str::trim);
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
@@ -152,7 +192,7 @@ fn cause_finding(cause: Cause) -> Finding {
     Finding {
         title: cause.title,
         cause: cause.text,
-        fix: cause.steps,
+        fix: cause.steps.into_iter().map(FixStep::from).collect(),
         refs: cause.sources,
         ..Finding::remark(cause.id)
     }

@@ -212,6 +212,29 @@ fn what_is_no_report_is_named() {
 
 /// What a page does not show is for programs: it is passed over, whatever it is.
 #[test]
+fn answers_of_the_first_version_are_read() {
+    let document = parsed(&serde_json::json!({
+        "schema": "ascend-doctor/translate-error/1",
+        "items": [{ "kind": "code", "asked": "507035", "meanings": [{
+            "family": {
+                "id": "acl_rt", "title": { "en": "ACL", "zh": "ACL" },
+                "says": { "en": "a call failed", "zh": "调用失败" },
+            },
+            "code": { "code": "507035", "message": "vector core exception", "zh": "向量核异常" },
+            "cause": {
+                "id": "aicore.kernel_exception", "title": { "en": "t", "zh": "t" },
+                "text": { "en": "t", "zh": "t" },
+                "steps": [{ "en": "Read the plog", "zh": "查看 plog", "run": "cat plog" }],
+            },
+        }] }],
+    }));
+    let finding = &document.findings[0];
+    assert!(finding.title.en.contains("vector core exception"), "{:?}", finding.title);
+    assert!(finding.title.zh.contains("向量核异常"), "{:?}", finding.title);
+    assert_eq!(finding.fix[0].text.en, "Read the plog");
+}
+
+#[test]
 fn other_members_are_not_kept() {
     let (open, close) = ("[".repeat(100_000), "]".repeat(100_000));
     let text = format!(
