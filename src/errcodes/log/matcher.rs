@@ -71,6 +71,7 @@ enum Target {
     Signature(usize),
     Codes,
     Fallback,
+    Harmless,
 }
 
 struct Prefilter {
@@ -95,6 +96,9 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
     }
     for literal in fallback::LITERALS {
         literals.entry(literal).or_default().push(Target::Fallback);
+    }
+    for literal in gravity::literals() {
+        literals.entry(literal).or_default().push(Target::Harmless);
     }
     // Says nothing itself; what ends the traceback does.
     literals.entry(traceback::HEADER).or_default();
@@ -134,7 +138,8 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     let (line, writer) = prefix::strip(&clean);
     let frame = LazyCell::new(|| frame::find_innermost(above, &writer));
     let level = line_fields::parse_level(line);
-    let (wanted, with_codes, with_fallback) = find_targets(line);
+    let Targets { wanted, codes: with_codes, fallback: with_fallback, harmless } =
+        find_targets(line);
     let mut found = Findings::default();
     if with_fallback {
         found.fallback = fallback::find_operator(line);
@@ -147,7 +152,7 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         .into_iter()
         .map(|index| &signatures()[index])
         .partition(|signature| signature.is_last_resort());
-    let gravity = LazyCell::new(|| gravity::grade(line, level));
+    let gravity = LazyCell::new(|| gravity::grade(line, level, harmless));
     let attempt = |signature| {
         if is_too_vague(signature, &gravity) {
             return None;
@@ -206,7 +211,7 @@ pub(super) fn examine_raised<'a>(raw: &'a [u8], above: &[u8], start: usize) -> F
         return found;
     };
     if known
-        || gravity::grade(line, line_fields::parse_level(line)) < Gravity::Failure
+        || gravity::grade(line, line_fields::parse_level(line), false) < Gravity::Failure
         || advice_text::find_start(line) < line.len()
     {
         return found;
@@ -238,24 +243,39 @@ fn reduce_to_echo(hit: &mut Hit) {
     }
 }
 
-/// Which signatures to try, and whether to look for codes and fallbacks.
-fn find_targets(line: &[u8]) -> (Vec<usize>, bool, bool) {
-    let (mut wanted, mut with_codes, mut with_fallback) = (Vec::new(), false, false);
+/// What the literals of a line lead to.
+#[derive(Default)]
+struct Targets {
+    /// Signatures to try.
+    wanted: Vec<usize>,
+    /// Whether to look for codes.
+    codes: bool,
+    /// Whether to look for an operator on the CPU.
+    fallback: bool,
+    /// Whether healthy runs have the line.
+    harmless: bool,
+}
+
+fn find_targets(line: &[u8]) -> Targets {
+    let mut found = Targets::default();
     PREFILTER.filter.all(line, |literal| {
         let Some(literal) = literal else {
-            with_codes = true;
+            found.codes = true;
             return;
         };
         for target in &PREFILTER.targets[literal] {
             match target {
-                Target::Signature(index) if !wanted.contains(index) => wanted.push(*index),
+                Target::Signature(index) if !found.wanted.contains(index) => {
+                    found.wanted.push(*index);
+                }
                 Target::Signature(_) => {}
-                Target::Codes => with_codes = true,
-                Target::Fallback => with_fallback = true,
+                Target::Codes => found.codes = true,
+                Target::Fallback => found.fallback = true,
+                Target::Harmless => found.harmless = true,
             }
         }
     });
-    (wanted, with_codes, with_fallback)
+    found
 }
 
 struct Match<'a> {
