@@ -8,6 +8,7 @@ use super::gravity::Gravity;
 use super::line_fields::Fields;
 use super::process::ProcessTable;
 use super::rank::{Candidate, Item};
+use super::role::Role;
 use super::scan::FileReport;
 use super::time::Time;
 use crate::cause;
@@ -190,12 +191,74 @@ fn collect<'c, 'a>(
         {
             let Some(rank) = item.process.rank else { continue };
             let lines = ranks.entry(rank).or_default();
-            let order =
-                |item: &Item<'_>| (item.time().is_none(), item.time(), item.file, item.record.line);
-            if lines.failure.is_none_or(|(_, known)| order(item) < order(known)) {
+            // A wrapper repeats in general words what another line of the rank states.
+            let order = |candidate: &Candidate<'_>, item: &Item<'_>| {
+                let at = (item.time().is_none(), item.time(), item.file, item.record.line);
+                (candidate.role <= Role::Wrapper, at)
+            };
+            let first = lines.failure.is_none_or(|(known, known_item)| {
+                order(candidate, item) < order(known, known_item)
+            });
+            if first {
                 lines.failure = Some((candidate, item));
             }
         }
     }
     ranks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::{Filter, Reading, diagnose, read_stream};
+
+    fn timeline_of(logs: &[(&str, String)]) -> Option<Timeline> {
+        let mut reading = Reading::default();
+        for (name, text) in logs {
+            read_stream(name, text.as_bytes(), &mut reading);
+        }
+        diagnose(reading, &Filter::default()).timeline
+    }
+
+    fn error(second: u32, words: &str) -> String {
+        format!("[ERROR] HCCL(7,python):2026-06-10-10:11:{second:02}.000.000 [a.cc:1] [7]{words}\n")
+    }
+
+    fn step(second: u32) -> String {
+        format!("2026-06-10 10:11:{second:02},000 - INFO - step\n")
+    }
+
+    #[test]
+    fn ranks_are_in_the_order_of_their_failures() {
+        let late = step(1) + &error(40, "error code is 507035");
+        let early = step(2) + &error(30, "error code is 507035") + &step(50);
+        let well = step(3) + &step(4);
+        let logs = [("rank_0.log", late), ("rank_1.log", early), ("rank_2.log", well)];
+        let Timeline { ranks, more_ranks } = timeline_of(&logs).expect("three ranks");
+        let found = ranks.iter().map(|one| (one.rank, one.state)).collect::<Vec<_>>();
+        let expected = [(1, RankState::Failed), (0, RankState::Failed), (2, RankState::NoFailure)];
+        assert_eq!((found.as_slice(), more_ranks), (expected.as_slice(), 0));
+        let offsets = |one: &RankLine| {
+            let at = one.first_failure.as_ref().and_then(|failure| failure.at);
+            [one.first_line, at, one.last_line].map(|moment| moment.map(|moment| moment.offset_ms))
+        };
+        assert_eq!(offsets(&ranks[0]), [Some(1_000), Some(29_000), Some(49_000)]);
+        assert_eq!(offsets(&ranks[1]), [Some(0), Some(39_000), Some(39_000)]);
+        assert_eq!(offsets(&ranks[2]), [Some(2_000), None, Some(3_000)]);
+    }
+
+    #[test]
+    fn a_failure_is_told_by_the_line_that_states_it() {
+        let wrapper = "[rank0]: [ERROR] 2026-06-10-10:11:30 (PID:7, Device:0, RankID:0) ERR00100 \
+             PTA call acl api failed\n";
+        let log = wrapper.to_owned() + &error(31, "error code is 507035");
+        let found = timeline_of(&[("rank_0.log", log), ("rank_1.log", step(1))]);
+        let failure = found.expect("two ranks").ranks.swap_remove(0).first_failure;
+        assert_eq!(failure.map(|failure| failure.line), Some(2));
+    }
+
+    #[test]
+    fn one_rank_has_no_timeline() {
+        assert_eq!(timeline_of(&[("rank_0.log", error(1, "error code is 507035"))]), None);
+    }
 }
