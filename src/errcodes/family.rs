@@ -37,6 +37,16 @@ pub struct Family {
     pub says: Text,
     /// What stands before such a code in a log.
     pub context: Vec<String>,
+    /// Words directly before a code of this family as people write it: letters and digits, in lower
+    /// case, without the separators between them.
+    #[serde(default, skip_serializing)]
+    pub before: Vec<String>,
+    /// Words, in the same form, that name the part of the stack anywhere in the sentence.
+    #[serde(default, skip_serializing)]
+    pub about: Vec<String>,
+    /// Codes that state a result and no fault.
+    #[serde(default, skip_serializing)]
+    pub answers: Vec<String>,
     /// Families whose codes this one has other words for: it stands beside them, not alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub annotates: Vec<String>,

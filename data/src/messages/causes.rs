@@ -37,6 +37,7 @@ pub mod env {
     pub const ACL_INIT_FAILED: &str = "env.acl_init_failed";
     pub const CANN_LIB_MISSING: &str = "env.cann_lib_missing";
     pub const CONTAINER_RUNTIME: &str = "env.container_runtime";
+    pub const CUDA_CODE: &str = "env.cuda_code";
     pub const DRIVER_LIB_MISSING: &str = "env.driver_lib_missing";
     pub const DRIVER_NOT_READY: &str = "env.driver_not_ready";
     pub const ENV_VAR_INVALID: &str = "env.env_var_invalid";
@@ -56,6 +57,7 @@ pub mod env {
     pub const SYSTEM_LIB_MISSING: &str = "env.system_lib_missing";
     pub const SYSTEM_TOO_OLD: &str = "env.system_too_old";
     pub const TORCH_NPU_MISSING: &str = "env.torch_npu_missing";
+    pub const TORCH_NPU_SOURCE_DIR: &str = "env.torch_npu_source_dir";
     pub const VERSION_MISMATCH_ABI: &str = "env.version_mismatch_abi";
     pub const VERSION_MISMATCH_CANN_BETWEEN_NODES: &str = "env.version_mismatch_cann_between_nodes";
     pub const VERSION_MISMATCH_TORCH: &str = "env.version_mismatch_torch";
@@ -113,6 +115,7 @@ pub mod memory {
     pub const HOST_OOM: &str = "memory.host_oom";
     pub const KV_CACHE_TOO_SMALL: &str = "memory.kv_cache_too_small";
     pub const SHM_TOO_SMALL: &str = "memory.shm_too_small";
+    pub const SIZE_CORRUPT: &str = "memory.size_corrupt";
 }
 
 pub mod model {

@@ -633,6 +633,7 @@ pub mod oom {
     pub const PINNED: &str = "oom.pinned";
     pub const PYTHON: &str = "oom.python";
     pub const SIGKILL: &str = "oom.sigkill";
+    pub const SIZE_CORRUPT: &str = "oom.size_corrupt";
     pub const TEXT: &str = "oom.text";
     pub const TORCH: &str = "oom.torch";
     pub const WORDS: &str = "oom.words";
@@ -1026,6 +1027,7 @@ pub mod torch_npu {
     pub const NO_OPERATOR: &str = "torch_npu.no_operator";
     pub const SETTINGS: &str = "torch_npu.settings";
     pub const SHMEM: &str = "torch_npu.shmem";
+    pub const SOURCE_DIR: &str = "torch_npu.source_dir";
 }
 
 pub mod torchair {

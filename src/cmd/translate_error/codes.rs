@@ -38,10 +38,9 @@ struct Content<'a> {
 
 /// Looks up codes. The exit status is 0 if all are known, else 3.
 pub(super) fn run(inputs: &[String], explain: bool, output: &Output) -> anyhow::Result<ExitStatus> {
-    let answers: Vec<Answer> = inputs.iter().map(|input| errcodes::answer(input)).collect();
+    let answers = inputs.iter().flat_map(|input| answer(input));
     let detail = if explain { Detail::Long } else { Detail::Short };
     let topics: Vec<Result<Topic, Answer>> = answers
-        .into_iter()
         .map(|answer| if answer.is_known() { Ok(Topic::Code(answer)) } else { Err(answer) })
         .collect();
     let items = topics.iter().map(|topic| match topic {
@@ -68,6 +67,16 @@ pub(super) fn run(inputs: &[String], explain: bool, output: &Output) -> anyhow::
             .collect(),
     };
     write(content, output)
+}
+
+/// Looks up an input: a code, or the codes that a phrase names.
+fn answer(input: &str) -> Vec<Answer> {
+    let whole = errcodes::answer(input);
+    if whole.is_known() {
+        return vec![whole];
+    }
+    let named = errcodes::find_codes(input);
+    if named.is_empty() { vec![whole] } else { named }
 }
 
 /// Creates the page of an unknown code, with similar ones.

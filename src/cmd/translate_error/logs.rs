@@ -50,9 +50,14 @@ fn is_log(input: &str) -> bool {
     if errcodes::answer(input).is_known() {
         return false;
     }
-    Path::new(input).symlink_metadata().is_ok()
-        || input.contains(['/', '\n', ' '])
-        || has_log_extension(input)
+    if Path::new(input).symlink_metadata().is_ok() || has_log_extension(input) {
+        return true;
+    }
+    // A code in a few words is looked up, unless the words state more than the code.
+    if !errcodes::find_codes(input).is_empty() {
+        return input.contains(char::is_whitespace) && log::states_cause(input);
+    }
+    input.contains(['/', '\n', ' '])
 }
 
 /// Returns whether a word ends like the name of a log, even if the file does not exist.

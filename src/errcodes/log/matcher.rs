@@ -19,6 +19,7 @@ use super::signature::Signature;
 use super::signature_table::signatures;
 use super::{advice_text, fallback, handled_errors, prefix, text, traceback};
 use crate::{families, table};
+use data::causes;
 
 /// What was recognised in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -431,19 +432,30 @@ fn keep_most_specific(matches: &mut Vec<Match<'_>>) {
     });
 }
 
+/// A code as a hit. One without a known cause shows that something failed, unless it is an answer.
 fn hit_of_code(code: StatedCode, fields: &Fields) -> Hit {
+    let (cause, role, weight) = match code.cause {
+        Some(cause) => (cause, code.role, code.weight),
+        None if is_answer(&code) => ("", code.role, code.weight),
+        None => (causes::vague::UNKNOWN_ERROR, Role::Wrapper, 1),
+    };
     Hit {
         span: code.at..code.at + code.spelled.len(),
         rule: format!("{}:{}", code.family, code.spelled),
-        cause: code.cause.unwrap_or_default().to_owned(),
-        role: code.role,
-        weight: code.weight,
+        cause: cause.to_owned(),
+        role,
+        weight,
         captures: vec![("code", code.spelled)],
         fields: fields.clone(),
         gravity: Gravity::Failure,
         text: String::new(),
         matched: String::new(),
     }
+}
+
+fn is_answer(code: &StatedCode) -> bool {
+    let answers = table::family(code.family).map(|family| &family.answers);
+    answers.is_some_and(|answers| answers.iter().any(|answer| *answer == code.spelled))
 }
 
 #[cfg(test)]

@@ -68,6 +68,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::sync::Mutex;
 
+use base::report::Severity;
 use rayon::prelude::*;
 
 /// Maximum number of hits in all logs together, of about a kilobyte each.
@@ -117,6 +118,19 @@ pub fn read(inputs: Vec<Input>, files: &dyn Files) -> Reading {
     let mut problems = problems.into_inner().unwrap_or_default();
     problems.sort();
     Reading { files: reports.into_iter().flatten().collect(), problems, left_out: opened.left_out }
+}
+
+/// Returns whether a text states the cause of a failure, not only a code of unknown cause.
+pub fn states_cause(text: &str) -> bool {
+    let found = scan("", &mut text.as_bytes(), Limits::default()).records;
+    let is_failure =
+        |cause: &str| crate::cause(cause).is_some_and(|it| it.severity >= Severity::Error);
+    found.iter().any(|record| {
+        let hit = &record.hit;
+        hit.role != Role::Context
+            && hit.cause != data::causes::vague::UNKNOWN_ERROR
+            && is_failure(&hit.cause)
+    })
 }
 
 /// Reads a stream in one pass, with the result of a file with the same bytes.

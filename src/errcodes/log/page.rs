@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::gravity::Gravity;
 use super::source::{Problem, ProblemKind};
-use crate::{cause, evidence, steps_with_facts};
+use crate::{cause, evidence, rows, steps_with_facts};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
 use data::causes;
@@ -124,6 +124,11 @@ fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) ->
     let severity =
         if first { severity.max(Severity::Warning) } else { severity.min(Severity::Info) };
     let mut finding = new_finding(&suspect.cause, severity);
+    if suspect.cause == causes::vague::UNKNOWN_ERROR
+        && let Some(title) = describe_code(suspect)
+    {
+        finding.title = title;
+    }
     if let Some(place) = format_location(&suspect.culprit) {
         finding.title = ui::LogWhere { more: &place, text: &finding.title }.text();
     }
@@ -135,6 +140,18 @@ fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) ->
     finding.fix.extend(missing.iter().take(MISSING).filter_map(collect));
     finding.consequences = suspect.consequences.iter().map(folded_finding).collect();
     finding
+}
+
+/// The registered meaning of the code by which a failure is known.
+fn describe_code(suspect: &Suspect) -> Option<Text> {
+    let (family, code) = suspect.evidence.first()?.rule.split_once(':')?;
+    let row = rows(crate::family(family)?).iter().find(|row| row.code == code)?;
+    let chinese = if row.zh.is_empty() { &row.message } else { &row.zh };
+    let title = |message: &str| {
+        let parts = [code, &row.symbol, message].into_iter().filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join(" ")
+    };
+    Some(Text::new(title(&row.message), title(chinese)))
 }
 
 /// A finding with the words of a cause.
