@@ -59,7 +59,9 @@ impl Follower {
         found.extend(new.into_iter().filter(|hit| {
             hit.role >= Role::Consequence
                 && !hit.cause.is_empty()
-                && self.returned.insert((hit.cause.clone(), hit.fields.rank))
+                && self
+                    .returned
+                    .insert((hit.cause.clone(), hit.fields.rank.or(hit.fields.container)))
         }));
     }
 }

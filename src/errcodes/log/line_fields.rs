@@ -31,6 +31,8 @@ pub struct Fields {
     pub pid: Option<u32>,
     /// The rank.
     pub rank: Option<u32>,
+    /// The number of the container, which is the rank if nothing else states one.
+    pub container: Option<u32>,
     /// The device, by the number that the process uses.
     pub device: Option<u32>,
     /// The name that a launcher or container engine gave the process.
@@ -182,6 +184,7 @@ pub(super) fn parse_fields(line: &[u8], writer: Writer) -> Fields {
         time: Time::find(line),
         pid: parse_plog_pid(line).or_else(|| PID_KEYS.find_number(line)).or(writer.pid),
         rank: RANK_KEYS.find_number(line).or(writer.rank),
+        container: writer.container,
         // 64 devices are the most that one host has; larger numbers are something else.
         device: DEVICE_KEYS.find_number(line).filter(|device| *device < 64),
         writer: writer.name,

@@ -459,7 +459,7 @@ fn hit_of_code(code: StatedCode, fields: &Fields) -> Hit {
 
 fn is_answer(code: &StatedCode) -> bool {
     let answers = table::family(code.family).map(|family| &family.answers);
-    answers.is_some_and(|answers| answers.iter().any(|answer| *answer == code.spelled))
+    answers.is_some_and(|answers| answers.contains(&code.spelled))
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ use memchr::memmem::Finder;
 pub(super) struct Writer {
     /// The rank.
     pub rank: Option<u32>,
+    /// The number at the end of a container's name: the rank only where each container has one.
+    pub container: Option<u32>,
     /// The process id.
     pub pid: Option<u32>,
     /// The name that the launcher or the container engine gave it.
@@ -85,7 +87,8 @@ fn strip_container<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> 
     let sound =
         !word.is_empty() && word.len() < name.len() && word.iter().all(|byte| is_name(*byte));
     sound.then(|| {
-        writer.rank = parse_trailing_number(word).filter(|_| word.contains(&b'-')).or(writer.rank);
+        writer.container =
+            parse_trailing_number(word).filter(|_| word.contains(&b'-')).or(writer.container);
         writer.name = Some(String::from_utf8_lossy(word).into_owned());
         rest
     })

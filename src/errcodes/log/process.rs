@@ -118,7 +118,8 @@ pub(super) struct ProcessTable {
     paths: Vec<Process>,
     /// What any line of a process said, by machine and process id.
     known: BTreeMap<(String, u32), (Option<u32>, Option<u32>)>,
-    /// The one rank and process that a file is of, where its lines name one only.
+    /// The one rank and process that a file is of, where its lines name one only; no rank where they
+    /// are of several containers.
     single: Vec<(Option<u32>, Option<u32>)>,
 }
 
@@ -128,7 +129,9 @@ impl ProcessTable {
         let mut known: BTreeMap<(String, u32), (Option<u32>, Option<u32>)> = BTreeMap::new();
         let mut single = Vec::new();
         for (file, path) in files.iter().zip(&paths) {
-            let (mut ranks, mut pids) = (SingleValue::default(), SingleValue::default());
+            let mut ranks = SingleValue::default();
+            let mut pids = SingleValue::default();
+            let mut containers = SingleValue::default();
             let of_run = |record: &&Record| record.hit.gravity > Gravity::Harmless;
             for record in file.records.iter().filter(of_run) {
                 let fields = &record.hit.fields;
@@ -136,13 +139,15 @@ impl ProcessTable {
                 let rank = captured.0.or(fields.rank);
                 ranks.add(rank);
                 pids.add(fields.pid);
+                containers.add(fields.container);
                 if let Some(pid) = fields.pid.or(path.pid) {
                     let entry = known.entry((path.host.clone(), pid)).or_default();
                     entry.0 = entry.0.or(rank).or(path.rank);
                     entry.1 = entry.1.or(captured.1).or(fields.device).or(path.device);
                 }
             }
-            single.push((ranks.single(), pids.single()));
+            let rank = ranks.single().filter(|_| !containers.several);
+            single.push((rank, pids.single()));
         }
         Self { paths, known, single }
     }
@@ -156,7 +161,7 @@ impl ProcessTable {
         let (known_rank, known_device) = known.copied().unwrap_or_default();
         Process {
             host: path.host.clone(),
-            rank: fields.rank.or(path.rank).or(known_rank).or(one_rank),
+            rank: fields.rank.or(path.rank).or(known_rank).or(one_rank).or(fields.container),
             pid,
             device: fields.device.or(path.device).or(known_device),
             name: fields.writer.clone().or_else(|| path.name.clone()),

@@ -17,6 +17,7 @@ use super::scan::{FileReport, Record};
 use super::signature::{Edge, Scope};
 use super::signature_table::edges;
 use super::time::{SECOND, Time};
+use data::causes;
 
 /// What another kind of evidence for the same cause adds, and at most.
 const AGREEMENT: (i32, i32) = (2, 6);
@@ -288,6 +289,10 @@ fn is_failure(candidate: &Candidate<'_>) -> bool {
     candidate.gravity == Gravity::Failure && !candidate.in_baseline
 }
 
+fn is_unknown(candidate: &Candidate<'_>) -> bool {
+    candidate.cause == causes::vague::UNKNOWN_ERROR
+}
+
 /// Who does not wait where at least two others do, if that is only a few.
 fn find_idle<'c>(candidates: &'c [Candidate<'_>]) -> BTreeSet<&'c ProcessKey> {
     let ranks = |wait: bool| {
@@ -381,6 +386,7 @@ fn is_beside(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
 
 /// Puts candidates in order, and renumbers what explains what.
 pub(super) fn sort(candidates: &mut Vec<Candidate<'_>>) {
+    let known = candidates.iter().any(|one| is_failure(one) && !is_unknown(one));
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by(|a, b| {
         let (a, b) = (&candidates[*a], &candidates[*b]);
@@ -388,9 +394,12 @@ pub(super) fn sort(candidates: &mut Vec<Candidate<'_>>) {
             let first = one.first();
             (first.time().is_none(), first.time(), first.file, first.record.line)
         };
-        let severe = |one: &Candidate<'_>| is_failure(one) && one.explained.is_none();
-        (severe(b), b.score)
-            .cmp(&(severe(a), a.score))
+        // An error of unknown cause only counts where no cause is known.
+        let severe = |one: &Candidate<'_>| {
+            is_failure(one) && one.explained.is_none() && !(known && is_unknown(one))
+        };
+        (severe(b), !is_unknown(b), b.score)
+            .cmp(&(severe(a), !is_unknown(a), a.score))
             .then(first(a).cmp(&first(b)))
             .then(a.cause.cmp(b.cause))
     });

@@ -287,7 +287,7 @@ impl Scanner {
         text: impl Fn(&Range<usize>) -> (String, String),
     ) {
         let fields = &hit.fields;
-        let kind = (&hit.rule, fields.rank, fields.device, fields.pid);
+        let kind = (&hit.rule, fields.rank, fields.container, fields.device, fields.pid);
         let (key, kind) = (self.hasher.hash_one((kind, &hit.captures)), self.hasher.hash_one(kind));
         if let Some(index) = self.seen.get(&key) {
             let record = &mut self.report.records[*index];

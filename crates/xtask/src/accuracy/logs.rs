@@ -70,6 +70,18 @@ pub(super) fn measure(probe: &Probe, dir: &Path) -> Result<Vec<Measurement>> {
     Ok(measurements)
 }
 
+/// Returns the names of the logs below `dir` that are one file.
+pub(super) fn single_files(dir: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for (sub, _) in SETS {
+        let index: Index = super::read_json(&dir.join(sub).join("index.json"))?;
+        let files = index.logs.into_iter().map(|log| Path::new(sub).join(log.file));
+        let files = files.filter(|file| dir.join(file).is_file());
+        names.extend(files.map(|file| file.display().to_string()));
+    }
+    Ok(names)
+}
+
 /// Returns the causes of a log, the most probable first.
 fn ranking(probe: &Probe, path: &Path) -> Result<Result<Vec<String>, String>> {
     super::ensure_readable(path)?;

@@ -13,6 +13,7 @@ mod minimums;
 mod models;
 mod probe;
 mod report;
+mod variants;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -23,6 +24,7 @@ use walkdir::WalkDir;
 
 use self::minimums::Minimums;
 use self::probe::Probe;
+use self::variants::Draw;
 use crate::workspace;
 
 /// Examples for the help text.
@@ -56,6 +58,14 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
 
+    /// Number of variants of logs of each kind; the minimums are those of the default
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    variants: u64,
+
+    /// Seed of the variants
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
     /// Time limit of each process
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     timeout: u64,
@@ -73,6 +83,10 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let mut measurements = logs::measure(&probe, &shared.join("logs"))?;
     measurements.extend(models::measure(&probe, &shared.join("samples/ops"))?);
     measurements.extend(host::measure(&probe, &shared.join("samples/host"))?);
+    let draw = Draw { count: options.variants, seed: options.seed };
+    let logs = logs::single_files(&shared.join("logs"))?;
+    let harmless = shared.join("facts/errors_benign_dev.json");
+    measurements.extend(variants::measure(&probe, &shared.join("logs"), &logs, &harmless, draw)?);
     let rows = Minimums::read()?.compare(measurements)?;
     if options.json {
         print!("{}", report::json(&rows));

@@ -27,9 +27,14 @@ impl Probe {
     /// Runs a command line and returns the JSON document that it prints. A failed run is a wrong
     /// result of the sample, so its reason is the inner error.
     pub(super) fn json(&self, args: &[&str]) -> Result<Result<Value, String>> {
+        self.json_of(args, b"")
+    }
+
+    /// As [`Self::json`], with standard input.
+    pub(super) fn json_of(&self, args: &[&str], input: &[u8]) -> Result<Result<Value, String>> {
         let mut command = Command::new(&self.program);
         command.env_clear().env("LANG", "C.UTF-8").env("TZ", "UTC").args(args);
-        let output = process::run(&mut command, b"", self.limits)?;
+        let output = process::run(&mut command, input, self.limits)?;
         let parsed = serde_json::from_slice(&output.stdout.bytes);
         Ok(match (output.status, parsed) {
             (Status::Exited(0 | 1 | 3), Ok(value)) => Ok(value),

@@ -164,12 +164,16 @@ fn samples(dir: &Path) -> Options {
     let files = json!({ "m.onnx": { "kind": "onnx", "ops": { "Conv": 1 } } });
     write("samples/ops/ground_truth.json", &json!({ "m": { "files": files } }).to_string());
     write("samples/ops/m.onnx", "");
+    let harmless = json!({ "rows": [{ "line": "all is well" }] });
+    write("facts/errors_benign_dev.json", &harmless.to_string());
     write("samples/host/driver_version.info_1.0", "Version=1.0\n");
     Options {
         shared: Some(dir.to_owned()),
         program: Some("/bin/sh".into()),
         misses: false,
         json: false,
+        variants: 2,
+        seed: 1,
         timeout: 30,
     }
 }
@@ -180,7 +184,13 @@ fn absent_or_unreadable_samples_are_errors() {
     let options = samples(dir.path());
     // A wrong result is not an error.
     assert!(!super::run(&options).unwrap());
-    for path in ["samples/host", "samples/ops/m.onnx", "logs/more/1.txt", "logs/index.json"] {
+    for path in [
+        "samples/host",
+        "samples/ops/m.onnx",
+        "logs/more/1.txt",
+        "logs/index.json",
+        "facts/errors_benign_dev.json",
+    ] {
         let (place, away) = (dir.path().join(path), dir.path().join("away"));
         std::fs::rename(&place, &away).unwrap();
         let error = super::run(&options).unwrap_err().to_string();
