@@ -193,6 +193,10 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     }
     for hit in &mut found.hits {
         hit.gravity = hit.gravity.min(*gravity);
+        // A warning with a code of unknown cause tells of nothing that failed.
+        if hit.gravity < Gravity::Failure && hit.cause == causes::vague::UNKNOWN_ERROR {
+            hit.cause.clear();
+        }
         hit.span = hit.span.start + prefix..hit.span.end + prefix;
     }
     found.clean = clean;
