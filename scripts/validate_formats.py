@@ -8,7 +8,8 @@ Runs the program over small inputs that this script writes, in each format, and 
 - JUnit: the XSD of the xUnit plugin of Jenkins, which the source package of pytest contains
 - OpenMetrics: the reference parser of prometheus_client
 - HTML: html5lib, strict
-- GitHub annotations, concise lines, one line, Markdown, text: rules below
+- GitHub annotations, concise lines, lines of compilers, one line, Markdown, text: rules below
+- CSV: the csv module of Python, strict
 
 Then plants one error per format, and fails if a validator accepts it. Installs its packages into a
 virtual environment in the cache, and nothing globally.
@@ -17,6 +18,8 @@ virtual environment in the cache, and nothing globally.
 """
 
 import argparse
+import csv
+import io
 import json
 import os
 import re
@@ -40,7 +43,13 @@ PACKAGES = [
 PYTEST = "pytest==9.2.0"
 XSD = "testing/example_scripts/junit-10.xsd"
 
-FORMATS = "text json jsonl junit sarif markdown html openmetrics line concise github".split()
+FORMATS = "text json jsonl junit sarif markdown html openmetrics line concise github gcc".split()
+# `--query` with the keys that follow it; only these subcommands have the format csv.
+QUERIES = [
+    "check --sysroot root --query host,verdict,driver,cann,npu.index",
+    "check --sysroot hostile --query host,verdict,findings",
+    "fleet merge reports --query host,verdict,driver",
+]
 # Every subcommand that writes a report.
 REPORTS = [
     "check --sysroot root",
@@ -236,6 +245,23 @@ class Validators:
             ends = re.match(r"(?:inconclusive|无法判定|Gate|门禁)(?:: |：)", line)
             ensure(self.matcher.match(line) is not None or ends is not None, line)
 
+    def gcc(self, text: str) -> None:
+        """The GNU format of messages, as editors read it; a message without a file names the program."""
+        plain(text)
+        message = r"(?:error|warning|note): \S.*"
+        for line in text.splitlines():
+            valid = re.fullmatch(rf"(?:[^:\s][^:]*:[1-9]\d*:[1-9]\d*|[^:\s][^:]*:[1-9]\d*|[^:\s][^:]*): {message}", line)
+            ensure(valid is not None, line)
+
+    def csv(self, text: str) -> None:
+        rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+        plain(text.replace("\r\n", "\n"))
+        ensure(len(rows) > 1, "no row")
+        for row in rows:
+            ensure(len(row) == len(rows[0]), f"cells: {row}")
+            # Spreadsheets compute such a cell.
+            ensure(not any(cell[:1] in ("=", "+", "@") for cell in row), f"a formula: {row}")
+
     def line(self, text: str) -> None:
         plain(text)
         ensure(len(text.splitlines()) == 1 and text.endswith("\n"), "not one line")
@@ -311,6 +337,7 @@ def prepare(program: Program) -> None:
 def runs(simulator: Path | None, at: Path) -> list[tuple[str, str, dict]]:
     """Format, words and variables of all runs. Those that write follow each other."""
     all_runs = [(form, f"{words} --format {form}", {}) for words in REPORTS for form in FORMATS]
+    all_runs += [("csv", f"{words} --format csv", {}) for words in QUERIES]
     all_runs += [(form, words.format(out=f"out{number}") + " --format " + form, {})
                  for number, (form, words) in enumerate(SINGLE)]
     if simulator is not None:
@@ -335,6 +362,8 @@ PLANTED = {
     "markdown": lambda text: text + "\n<script>alert(1)</script>\n",
     "github": lambda text: text + "::fatal file=x::no such command\n",
     "concise": lambda text: text + "x.py: grave X-Y words\n",
+    "gcc": lambda text: text + "x.py:0:1: warning: lines begin at 1\n",
+    "csv": lambda text: text + "one cell\n",
     "line": lambda text: text + "a second line\n",
     "text": lambda text: text + "\x1b[31m",
 }
@@ -351,7 +380,7 @@ def main() -> int:
     options.cache.mkdir(parents=True, exist_ok=True)
     environment(options.cache.resolve())
     validators = Validators(options.cache)
-    failures, counts, samples = [], dict.fromkeys(FORMATS, 0), {}
+    failures, counts, samples = [], dict.fromkeys([*FORMATS, "csv"], 0), {}
     with tempfile.TemporaryDirectory() as scratch:
         at = Path(scratch)
         inputs(at)
