@@ -23,7 +23,10 @@ pub(super) fn prove(report: &Report, found: &WalkResult, plan: &Plan) -> Proof {
     let files = Text::same(plan.read.to_string());
     let values = BTreeMap::from([("n", files), ("changes", changes)]);
     goals::prove("convert", "tree", values, |link| {
+        let nothing = || Coverage::NotApplicable { reason: ui::CONVERT_NO_FILES.text() };
         let coverage = match link.id.as_str() {
+            // Of no file, nothing is shown.
+            id if id != "files" && found.files.is_empty() => Some(nothing()),
             "files" => contradicted(report, link).or_else(|| unread(report, found, link)),
             "changes" => contradicted(report, link),
             "manual" => manual(report),

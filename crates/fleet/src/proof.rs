@@ -23,6 +23,13 @@ pub(super) fn prove(context: &Context<'_>, missing: &[&str], findings: &[Finding
                 let hosts = format_hosts(missing.iter().copied());
                 open(ui::FleetSilent { hosts }.text())
             }
+            // Of no host, nothing is shown.
+            "verdicts" | "alike" if fleet.hosts.is_empty() => {
+                Some(Coverage::NotApplicable { reason: ui::FLEET_NO_REPORTS.text() })
+            }
+            "alike" if fleet.hosts.len() == 1 && missing.is_empty() => {
+                Some(Coverage::NotApplicable { reason: ui::FLEET_ONE_HOST.text() })
+            }
             "reports" => unread(context).and_then(open),
             "verdicts" => verdicts(context, findings, link),
             "alike" => outliers(findings, link),

@@ -105,6 +105,7 @@ labels! {
     FLEET_MOST = "fleet_most",
     FLEET_NO_REPORTS = "fleet_no_reports",
     FLEET_NOT_CHECKED = "fleet_not_checked",
+    FLEET_ONE_HOST = "fleet_one_host",
     FLEET_OS = "fleet_os",
     FLEET_OTHER_AREA = "fleet_other_area",
     FLEET_RESULT = "fleet_result",

@@ -15,6 +15,10 @@ use data::{
 pub(super) fn prove(diagnosis: &Diagnosis, findings: &[Finding]) -> Proof {
     goals::prove("translate-error", "log", BTreeMap::new(), |link| {
         let coverage = match link.id.as_str() {
+            // Of no line, nothing is shown.
+            id if id != "inputs" && diagnosis.read.bytes == 0 => {
+                Some(Coverage::NotApplicable { reason: ui::LOG_NOTHING_READ.text() })
+            }
             "inputs" => unread(diagnosis).map(|reason| open(reason, link)),
             "failure" => failures(diagnosis, findings, link),
             // The failure is in what was read: more logs could only explain it.

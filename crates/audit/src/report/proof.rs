@@ -48,11 +48,14 @@ pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> 
         (!found.is_empty()).then_some(Coverage::Contradicted { findings: found, reason: None })
     };
     let gap = gaps.into_iter().next();
+    let none = read.iter().all(|input| input.judged.is_empty());
     goals::prove("audit-ops", "operators", BTreeMap::from([("share", share)]), |link| {
         let coverage = match link.id.as_str() {
             "inputs" => errors(&is_input).or_else(|| Some(open(gap.clone()?, link))),
-            "model" if read.iter().all(|input| input.judged.is_empty()) => {
-                Some(open(ui::OPS_NO_OPERATORS.text(), link))
+            "model" if none => Some(open(ui::OPS_NO_OPERATORS.text(), link)),
+            // Of no operator, nothing is shown.
+            "known" | "supported" if none => {
+                Some(Coverage::NotApplicable { reason: ui::OPS_NO_OPERATORS.text() })
             }
             "known" => unknown(read).map(|reason| open(reason, link)),
             "supported" => errors(&|id| !is_input(id)),
