@@ -7,15 +7,20 @@
 use std::io::Write as _;
 use std::panic::PanicHookInfo;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use base::report::ExitStatus;
 use base::text::Lang;
+use signal_hook::consts::SIGABRT;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    guard::named::note_start();
     std::panic::set_hook(Box::new(report_panic));
+    exit_without_memory();
     // A child of `verify` has one task; parsing all options takes longer than starting it.
     let mut lang = None;
     let result = match verify::child::read_order() {
@@ -39,6 +44,14 @@ fn main() -> ExitCode {
         }
     };
     ExitCode::from(status.code())
+}
+
+/// Makes an allocation that the system refuses, which is reported and aborts, end with the status of
+/// a failed run.
+fn exit_without_memory() {
+    let status = i32::from(ExitStatus::Failure.code());
+    let always = Arc::new(AtomicBool::new(true));
+    let _ = signal_hook::flag::register_conditional_shutdown(SIGABRT, status, always);
 }
 
 /// Reports a panic as an internal error and exits with the status of a failed run, so that callers

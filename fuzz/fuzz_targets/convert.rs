@@ -19,7 +19,7 @@ mod kinds;
 fuzz_target!(|bytes: &[u8]| {
     let Some((&first, body)) = bytes.split_first() else { return };
     let name = kinds::name(first);
-    let root = Root { dir: PathBuf::from("."), real: PathBuf::from("/"), whole: true };
+    let root = Root::new(".", "/", true);
     let file = SourceFile {
         path: PathBuf::from(name),
         relative: PathBuf::from(name),

@@ -145,6 +145,8 @@ pub(super) fn process(p: &Path) {
     let _ = std::env::args();
     let _ = std::env::args_os();
     let _ = std::process::Command::new("ls");
+    let _ = || std::thread::spawn(|| ());
+    let _ = || std::thread::scope(|scope| _ = scope.spawn(|| ()));
     let _ = std::process::id();
     let _ = || std::process::exit(0);
     let _ = || std::process::abort();

@@ -86,9 +86,11 @@ fn gather_in_time(args: &CheckArgs) -> anyhow::Result<Option<Facts>> {
     let Some(seconds) = args.timeout else { return gather(args, progress).map(Some) };
     let (sender, receiver) = mpsc::channel();
     let args = args.clone();
-    std::thread::spawn(move || {
-        let _ = sender.send(gather(&args, progress));
-    });
+    std::thread::Builder::new()
+        .spawn(move || {
+            let _ = sender.send(gather(&args, progress));
+        })
+        .map_err(|why| faults::TimeoutNeedsThread { why: &why }.fault())?;
     match receiver.recv_timeout(Duration::from_secs(seconds)) {
         Ok(facts) => facts.map(Some),
         Err(RecvTimeoutError::Timeout) => Ok(None),

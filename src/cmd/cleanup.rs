@@ -5,15 +5,15 @@
 )]
 
 use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
+use guard::tree::Place;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-/// Paths to remove at a signal.
-static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// Entries of directories to remove at a signal.
+static PENDING: Mutex<Vec<(u64, Place)>> = Mutex::new(Vec::new());
 static WATCH_SIGNALS: Once = Once::new();
 /// Maximum number of attempts to remove a directory into which other threads still write.
 const MAX_REMOVALS: usize = 200;
@@ -26,28 +26,28 @@ pub(super) struct SignalGuard<T> {
     entry: Registration,
 }
 
-/// An entry of [`PENDING`], removed on drop.
+/// The number of an entry of [`PENDING`], which is removed on drop.
 #[derive(Debug)]
-struct Registration(PathBuf);
+struct Registration(u64);
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        lock_pending().retain(|path| *path != self.0);
+        lock_pending().retain(|(number, _)| *number != self.0);
     }
 }
 
 impl<T> SignalGuard<T> {
-    /// Creates a value with `make` and registers its `path`. No signal is handled in between.
+    /// Creates a value with `make` and registers its `place`. No signal is handled in between.
     pub(super) fn new(
         make: impl FnOnce() -> io::Result<T>,
-        path: impl FnOnce(&T) -> &Path,
+        place: impl FnOnce(&T) -> Place,
     ) -> io::Result<Self> {
         WATCH_SIGNALS.call_once(start_watching_signals);
         let mut pending = lock_pending();
         let value = make()?;
-        let path = path(&value).to_owned();
-        pending.push(path.clone());
-        Ok(Self { value, entry: Registration(path) })
+        let number = pending.last().map_or(0, |(number, _)| number + 1);
+        pending.push((number, place(&value)));
+        Ok(Self { value, entry: Registration(number) })
     }
 
     /// The value.
@@ -69,7 +69,7 @@ impl<T> SignalGuard<T> {
     }
 }
 
-fn lock_pending() -> MutexGuard<'static, Vec<PathBuf>> {
+fn lock_pending() -> MutexGuard<'static, Vec<(u64, Place)>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -85,7 +85,7 @@ fn start_watching_signals() {
         if let Some(signal) = signals.forever().next() {
             // Held until the end, so that no new file is registered.
             let pending = lock_pending();
-            pending.iter().for_each(|path| remove(path));
+            pending.iter().for_each(|(_, place)| remove(place));
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });
@@ -99,12 +99,12 @@ fn parse_ignored_signals(status: &str) -> u64 {
 
 /// Removes a file or directory. Other threads may still create files in it, so removal is
 /// repeated.
-fn remove(path: &Path) {
+fn remove(place: &Place) {
     for _ in 0..MAX_REMOVALS {
-        let Ok(meta) = path.symlink_metadata() else { return };
-        let gone =
-            if meta.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
-        if gone.is_err() {
+        if place.dir.kind(&place.name).is_none() {
+            return;
+        }
+        if place.dir.remove_all(&place.name).is_err() {
             std::thread::sleep(Duration::from_millis(1));
         }
     }
@@ -128,8 +128,9 @@ mod tests {
         let inner = dir.path().join("a/b");
         std::fs::create_dir_all(&inner).unwrap();
         std::fs::write(inner.join("c"), "").unwrap();
-        remove(&dir.path().join("a"));
+        let place = guard::named::place(&dir.path().join("a")).unwrap();
+        remove(&place);
         assert!(!dir.path().join("a").exists());
-        remove(&dir.path().join("a"));
+        remove(&place);
     }
 }

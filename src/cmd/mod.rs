@@ -103,6 +103,9 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
     {
         output.set_format(Format::Markdown);
     }
+    if works_in_parallel(command) {
+        guard::threads::prepare();
+    }
     if let Some(name) = name_of_work(command) {
         progress::start(name, output.quiet());
     }
@@ -167,6 +170,14 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
         | Command::Man(_)
         | Command::VerifyChild { .. } => return None,
     })
+}
+
+/// Whether a subcommand does something in parallel: the others start no thread.
+const fn works_in_parallel(command: &Command) -> bool {
+    !matches!(
+        command,
+        Command::Completions(_) | Command::Man(_) | Command::Data(_) | Command::VerifyChild { .. }
+    )
 }
 
 /// Whether a subcommand reads tables: those that only describe the command line do not, so that a

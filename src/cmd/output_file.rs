@@ -1,23 +1,26 @@
 //! Writes output files that the user named.
 //!
 //! A regular file is written next to its place and renamed, so that readers see the old or the new
-//! content. Pipes and devices are written directly.
+//! content. Both happen in one directory, which is opened once: see [`guard::named`]. Pipes and
+//! devices are written directly.
 #![expect(clippy::disallowed_methods, reason = "writes files that the user named")]
 
 use data::faults;
-use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::ffi::OsString;
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Seek as _, Write};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Gid, Uid};
+use guard::named;
+use guard::tree::Place;
+use rustix::fs::{FileType, Gid, Mode, Stat, Uid};
 use rustix::io::Errno;
-use tempfile::NamedTempFile;
 
 use super::cleanup::SignalGuard;
 
-/// Maximum length of a chain of symbolic links.
-const MAX_LINKS: usize = 40;
+/// How the names of temporary files begin.
+const TEMPORARY: &str = ".ascend-doctor-";
 
 /// How a file is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,11 +37,11 @@ enum Destination {
     /// Standard output under another name.
     Stdout,
     /// A device or a pipe.
-    Stream,
-    /// A regular file, by its canonical path.
-    Existing(PathBuf, Metadata),
+    Stream(Metadata),
+    /// A regular file, with all links resolved.
+    Existing(Place, Stat),
     /// No file yet, with all links resolved.
-    New(PathBuf),
+    New(Place),
 }
 
 /// Replaces the file at `path` by what `fill` writes. If `fill` fails, the old content remains
@@ -54,21 +57,22 @@ pub(super) fn replace(
 ) -> io::Result<()> {
     match find_destination(path)? {
         Destination::Stdout => write_buffered(io::stdout().lock(), fill),
-        Destination::Stream => write_buffered(OpenOptions::new().write(true).open(path)?, fill),
-        Destination::New(path) => {
-            let mut file = temp_file_next_to(&path, 0o666)
-                .map_err(|error| explain_missing_temp_file(error, &path))?;
-            write_buffered(file.get_mut().as_file_mut(), fill)?;
-            persist(file, &path)
+        Destination::Stream(meta) => write_buffered(open_stream(path, &meta)?, fill),
+        Destination::New(place) => {
+            let mut file = TemporaryFile::create(&place, 0o666)
+                .map_err(|error| explain_missing_temp_file(error, path))?;
+            write_buffered(&mut file.get_mut().file, fill)?;
+            persist(file, &place)
         }
-        Destination::Existing(path, meta) => {
+        Destination::Existing(place, stat) => {
             // A file without write permission is not replaced, even if its directory allows it.
-            let mut old = open_for_writing(&path)?;
-            match create_replacement(&path, &meta, mode)? {
+            let mut old = place.dir.open_for_writing(&place.name, None)?;
+            match create_replacement(path, &place, &stat, mode)? {
                 Some(mut file) => {
-                    write_buffered(file.get_mut().as_file_mut(), fill)?;
-                    file.get().as_file().set_permissions(permissions(meta.mode() & 0o7777))?;
-                    persist(file, &path)
+                    write_buffered(&mut file.get_mut().file, fill)?;
+                    let bits = Mode::from_raw_mode(stat.st_mode & 0o7777);
+                    rustix::fs::fchmod(&file.get().file, bits)?;
+                    persist(file, &place)
                 }
                 None => overwrite(&mut old, fill),
             }
@@ -83,13 +87,13 @@ pub(super) fn replace(
 /// With the reason why not, as [`replace`].
 pub(super) fn check_replaceable(path: &Path, mode: ReplaceMode) -> io::Result<()> {
     match find_destination(path)? {
-        Destination::Stdout | Destination::Stream => Ok(()),
-        Destination::New(path) => temp_file_next_to(&path, 0o600)
+        Destination::Stdout | Destination::Stream(_) => Ok(()),
+        Destination::New(place) => TemporaryFile::create(&place, 0o600)
             .map(drop)
-            .map_err(|error| explain_missing_temp_file(error, &path)),
-        Destination::Existing(path, meta) => {
-            open_for_writing(&path)?;
-            create_replacement(&path, &meta, mode).map(drop)
+            .map_err(|error| explain_missing_temp_file(error, path)),
+        Destination::Existing(place, stat) => {
+            place.dir.open_for_writing(&place.name, None)?;
+            create_replacement(path, &place, &stat, mode).map(drop)
         }
     }
 }
@@ -98,7 +102,7 @@ fn find_destination(path: &Path) -> io::Result<Destination> {
     let meta = match std::fs::metadata(path) {
         Ok(meta) => meta,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Ok(Destination::New(follow_links(path)));
+            return Ok(Destination::New(named::place(path)?));
         }
         Err(error) => return Err(error),
     };
@@ -110,36 +114,35 @@ fn find_destination(path: &Path) -> io::Result<Destination> {
     if stdout.is_ok_and(|own| (own.st_dev, own.st_ino) == (meta.dev(), meta.ino())) {
         return Ok(Destination::Stdout);
     }
-    // The canonical path, so that a symbolic link stays a link.
-    Ok(if meta.is_file() {
-        Destination::Existing(path.canonicalize()?, meta)
-    } else {
-        Destination::Stream
-    })
-}
-
-/// Returns the target of a dangling chain of links.
-fn follow_links(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    for _ in 0..MAX_LINKS {
-        let Ok(target) = std::fs::read_link(&path) else { break };
-        path = parent_dir(&path).join(target);
+    if !meta.is_file() {
+        return Ok(Destination::Stream(meta));
     }
-    path
+    // With all links resolved, so that a symbolic link stays a link.
+    let place = named::place(path)?;
+    let stat = place.dir.stat(&place.name)?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Ok(Destination::Existing(place, stat)),
+        _ => Err(guard::file::not_regular()),
+    }
 }
 
-fn open_for_writing(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).open(path)
+/// Opens a device or a pipe, if it is still the one that was found.
+fn open_stream(path: &Path, found: &Metadata) -> io::Result<File> {
+    let file = OpenOptions::new().write(true).open(path)?;
+    let meta = file.metadata()?;
+    let same = (meta.dev(), meta.ino()) == (found.dev(), found.ino());
+    if same && !meta.is_file() { Ok(file) } else { Err(Errno::STALE.into()) }
 }
 
-/// Creates a temporary file with the owner and group of `path`. Returns `None` if `path` itself
-/// has to be overwritten.
+/// Creates a temporary file with the owner and group of the file at `place`. Returns `None` if the
+/// file itself has to be overwritten.
 fn create_replacement(
     path: &Path,
-    meta: &Metadata,
+    place: &Place,
+    stat: &Stat,
     mode: ReplaceMode,
-) -> io::Result<Option<SignalGuard<NamedTempFile>>> {
-    let file = match temp_file_next_to(path, 0o600) {
+) -> io::Result<Option<SignalGuard<TemporaryFile>>> {
+    let file = match TemporaryFile::create(place, 0o600) {
         Ok(file) => file,
         Err(error) if !is_forbidden(&error) => return Err(error),
         Err(_) if mode == ReplaceMode::RenameOrWrite => return Ok(None),
@@ -151,12 +154,12 @@ fn create_replacement(
             ));
         }
     };
-    let own = file.get().as_file().metadata()?;
-    if (own.uid(), own.gid()) == (meta.uid(), meta.gid()) {
+    let own = rustix::fs::fstat(&file.get().file)?;
+    if (own.st_uid, own.st_gid) == (stat.st_uid, stat.st_gid) {
         return Ok(Some(file));
     }
-    let (uid, gid) = (Uid::from_raw(meta.uid()), Gid::from_raw(meta.gid()));
-    let own = file.get().as_file();
+    let (uid, gid) = (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid));
+    let own = &file.get().file;
     let kept = rustix::fs::fchown(own, Some(uid), Some(gid)).is_ok();
     if !kept && mode == ReplaceMode::RenameOnly {
         let _ = rustix::fs::fchown(own, None, Some(gid));
@@ -168,11 +171,28 @@ fn is_forbidden(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem)
 }
 
-/// Creates a temporary file in the directory of `path`.
-fn temp_file_next_to(path: &Path, bits: u32) -> io::Result<SignalGuard<NamedTempFile>> {
-    let dir = parent_dir(path);
-    let make = || tempfile::Builder::new().permissions(permissions(bits)).tempfile_in(dir);
-    SignalGuard::new(make, NamedTempFile::path).map_err(strip_temp_path)
+/// A file next to the one that it replaces. It is removed on drop, unless it was renamed.
+#[derive(Debug)]
+struct TemporaryFile {
+    place: Place,
+    file: File,
+}
+
+impl TemporaryFile {
+    /// Creates a file in the directory of `place`.
+    fn create(place: &Place, bits: u32) -> io::Result<SignalGuard<Self>> {
+        let make = || {
+            let (name, file) = place.dir.create_temporary(TEMPORARY, bits)?;
+            Ok(Self { place: place.sibling(name), file })
+        };
+        SignalGuard::new(make, |made| made.place.clone())
+    }
+}
+
+impl Drop for TemporaryFile {
+    fn drop(&mut self) {
+        let _ = self.place.dir.remove_if_present(&self.place.name);
+    }
 }
 
 /// Names the directory of `path` in an error that it caused.
@@ -188,8 +208,8 @@ fn parent_dir(path: &Path) -> &Path {
     path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn persist(file: SignalGuard<NamedTempFile>, path: &Path) -> io::Result<()> {
-    file.end(|file| file.persist(path)).map(drop).map_err(|error| error.error)
+fn persist(file: SignalGuard<TemporaryFile>, place: &Place) -> io::Result<()> {
+    file.end(|file| place.dir.rename(&file.place.name, &place.name))
 }
 
 fn write_buffered(
@@ -215,17 +235,39 @@ fn overwrite(
     Ok(())
 }
 
-fn permissions(bits: u32) -> Permissions {
-    Permissions::from_mode(bits)
+/// A directory that is removed with everything in it on drop.
+#[derive(Debug)]
+pub(super) struct PrivateDir {
+    place: Place,
+    path: PathBuf,
+}
+
+impl PrivateDir {
+    /// Its path.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for PrivateDir {
+    fn drop(&mut self) {
+        let _ = self.place.dir.remove_all(&self.place.name);
+    }
 }
 
 /// Creates a temporary directory with access only for its owner. It is removed on drop and at a
 /// signal.
-pub(super) fn create_private_dir() -> anyhow::Result<SignalGuard<tempfile::TempDir>> {
-    let make = || tempfile::Builder::new().permissions(permissions(0o700)).tempdir();
-    SignalGuard::new(make, tempfile::TempDir::path).map_err(|error| {
-        let dir = std::env::temp_dir();
-        faults::CannotMakeRecordingDirectory { dir }.fault().because(strip_temp_path(error)).into()
+pub(super) fn create_private_dir() -> anyhow::Result<SignalGuard<PrivateDir>> {
+    let above = std::env::temp_dir();
+    let make = || {
+        let dir = std::sync::Arc::new(named::open_dir(&above)?);
+        let (name, _): (OsString, _) = dir.create_temporary_dir(TEMPORARY, 0o700)?;
+        let path = above.join(&name);
+        Ok(PrivateDir { place: Place { dir, name }, path })
+    };
+    SignalGuard::new(make, |made| made.place.clone()).map_err(|error| {
+        let dir = above.display();
+        faults::CannotMakeRecordingDirectory { dir }.fault().because(error).into()
     })
 }
 
@@ -242,8 +284,44 @@ fn strip_temp_path(error: io::Error) -> io::Error {
 }
 
 #[cfg(test)]
+#[path = "../../tests/support/race.rs"]
+mod race;
+
+#[cfg(test)]
 mod tests {
+    use super::race::{Race, rounds};
     use super::*;
+
+    /// Reports, bundles, metrics and manual pages: everything that the user names.
+    #[test]
+    fn outputs_are_not_written_outside() {
+        named::note_start();
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        let race = Race::start("d");
+        let path = race.root().join("d/report.json");
+        let (mut written, mut refused) = (0, 0);
+        for number in 0..rounds() {
+            let mode =
+                if number % 2 == 0 { ReplaceMode::RenameOrWrite } else { ReplaceMode::RenameOnly };
+            let done = check_replaceable(&path, mode)
+                .and_then(|()| replace(&path, mode, |out| out.write_all(b"report")));
+            match done {
+                Ok(()) => written += 1,
+                Err(_) => refused += 1,
+            }
+            race.assert_outside(None);
+        }
+        let swaps = race.finish();
+        println!("{} rounds, {swaps} exchanges, {written} written, {refused} refused", rounds());
+        assert!(swaps > 100 && written > 0 && refused > 0, "{swaps} {written} {refused}");
+    }
+
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fn permissions(bits: u32) -> Permissions {
+        Permissions::from_mode(bits)
+    }
 
     fn bits(path: &Path) -> u32 {
         path.metadata().unwrap().mode() & 0o7777
@@ -254,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn replaced_file_keeps_mode_and_link_target() {
+    fn replaced_file_keeps_its_mode() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("f"), "old").unwrap();
@@ -263,15 +341,12 @@ mod tests {
             write(&at("f"), "new");
             assert_eq!(bits(&at("f")), bits_wanted);
         }
-        std::os::unix::fs::symlink("f", at("link")).unwrap();
-        std::os::unix::fs::symlink("link", at("more")).unwrap();
-        write(&at("more"), "through");
-        assert_eq!(std::fs::read_link(at("more")).unwrap(), Path::new("link"));
-        assert_eq!(std::fs::read_link(at("link")).unwrap(), Path::new("f"));
-        assert_eq!(std::fs::read_to_string(at("f")).unwrap(), "through");
-        std::os::unix::fs::symlink("to come", at("new")).unwrap();
         write(&at("new"), "there");
-        assert_eq!(std::fs::read_to_string(at("to come")).unwrap(), "there");
+        assert_eq!(std::fs::read_to_string(at("new")).unwrap(), "there");
+        // Links that existed before the start are followed: see the tests of the program.
+        std::os::unix::fs::symlink("f", at("link")).unwrap();
+        let replaced = replace(&at("link"), ReplaceMode::RenameOrWrite, |_| Ok(()));
+        assert!(guard::named::is_young_link(&replaced.unwrap_err()));
         assert!(
             replace(dir.path(), ReplaceMode::RenameOrWrite, |_| Ok(())).is_err(),
             "a directory"
@@ -286,7 +361,8 @@ mod tests {
         assert!(
             replace(&file, ReplaceMode::RenameOrWrite, |_| Err(io::Error::other("no"))).is_err()
         );
-        let mut opened = open_for_writing(&file).unwrap();
+        let place = named::place(&file).unwrap();
+        let mut opened = place.dir.open_for_writing(&place.name, None).unwrap();
         assert!(overwrite(&mut opened, |_| Err(io::Error::other("no"))).is_err());
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "old");
         overwrite(&mut opened, |out| out.write_all(b"n")).unwrap();

@@ -36,7 +36,7 @@ pub(super) fn start(name: &'static str, quiet: bool) {
     let text = Arc::new(Mutex::new(name.to_owned()));
     let (end, ended) = mpsc::channel();
     let shared = Arc::clone(&text);
-    let drawing = std::thread::spawn(move || {
+    let drawing = std::thread::Builder::new().spawn(move || {
         if ended.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
             return;
         }
@@ -52,6 +52,8 @@ pub(super) fn start(name: &'static str, quiet: bool) {
         }
         bar.finish_and_clear();
     });
+    // Without a thread there is no line.
+    let Ok(drawing) = drawing else { return };
     let activity = Activity { name, text, end, drawing };
     *ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner) = Some(activity);
 }

@@ -185,9 +185,16 @@ fn gate_entries(file: &str, config: &Config, skips: &[Skip]) -> Vec<GateSetting>
     gate
 }
 
-/// Whether only the user and root can change a file: its owner and its permissions decide.
+/// Whether only the user and root can change a file: its owner and its permissions decide. Under
+/// `sudo` the user is root, and whoever called it is somebody else.
 const fn is_own(owner: u32, mode: u32, user: u32) -> bool {
     (owner == user || owner == 0) && mode & 0o022 == 0
+}
+
+/// Whether nobody but the user and root can replace what is in a directory. In one with the sticky
+/// bit, such as `/tmp`, others can add entries and replace their own only.
+const fn is_own_directory(owner: u32, mode: u32, user: u32) -> bool {
+    (owner == user || owner == 0) && (mode & 0o022 == 0 || mode & 0o1000 != 0)
 }
 
 /// A place of the file.
@@ -230,7 +237,8 @@ fn find(cli: &Cli) -> anyhow::Result<Place> {
     Ok(Place::File(path))
 }
 
-/// Whether a file, and the link that leads to it, belong to the user or to root.
+/// Whether nobody but the user and root can change a file, the link that leads to it, or replace one
+/// of the directories above them.
 fn is_trusted(path: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let own = |meta: &Metadata| {
@@ -238,8 +246,23 @@ fn is_trusted(path: &Path) -> bool {
         let mode = if meta.is_symlink() { 0 } else { meta.mode() };
         is_own(meta.uid(), mode, user)
     };
-    let all = [path.symlink_metadata(), path.metadata()];
-    all.iter().all(|meta| meta.as_ref().is_ok_and(own))
+    let files = [path.symlink_metadata(), path.metadata()];
+    if !files.iter().all(|meta| meta.as_ref().is_ok_and(own)) {
+        return false;
+    }
+    let holder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let above = |path: &Path| path.canonicalize().ok();
+    // Of the file itself, and of the link.
+    let dirs = [
+        above(path).and_then(|path| path.parent().map(Path::to_owned)),
+        above(holder.unwrap_or(Path::new("."))),
+    ];
+    let own_directory = |dir: &Path| {
+        let meta = dir.metadata();
+        meta.is_ok_and(|meta| is_own_directory(meta.uid(), meta.mode(), user))
+    };
+    dirs.iter()
+        .all(|dir| dir.as_ref().is_some_and(|dir| dir.ancestors().all(|dir| own_directory(dir))))
 }
 
 /// The root that is examined, if it is not that of this machine.
@@ -278,6 +301,43 @@ mod tests {
             (0, 0o100_666, 0, false),
         ] {
             assert_eq!(is_own(owner, mode, user), expected, "{owner} {mode:o} {user}");
+        }
+    }
+
+    #[test]
+    fn directories_of_others_are_not_trusted() {
+        for (owner, mode, user, expected) in [
+            (1000, 0o40_755, 1000, true),
+            (0, 0o40_755, 1000, true),
+            // `/tmp`
+            (0, 0o41_777, 1000, true),
+            (1000, 0o40_775, 1000, false),
+            (1000, 0o40_777, 1000, false),
+            (1001, 0o40_755, 1000, false),
+            // Somebody who uses `sudo` is not root.
+            (1000, 0o40_755, 0, false),
+            (1001, 0o41_777, 1000, false),
+        ] {
+            assert_eq!(is_own_directory(owner, mode, user), expected, "{owner} {mode:o} {user}");
+        }
+    }
+
+    #[test]
+    fn settings_in_writable_directories_are_not_trusted() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().unwrap();
+        let inner = dir.path().join("a/b");
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::write(inner.join(NAME), "").unwrap();
+        let set = |path: &Path, mode| {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+        };
+        for (mode, expected) in [(0o755, true), (0o775, false), (0o757, false), (0o1777, true)] {
+            for place in [inner.clone(), dir.path().join("a")] {
+                set(&place, mode);
+                assert_eq!(is_trusted(&inner.join(NAME)), expected, "{} {mode:o}", place.display());
+                set(&place, 0o755);
+            }
         }
     }
 

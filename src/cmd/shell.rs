@@ -1,5 +1,4 @@
 //! `completions` and `man`: what a shell and `man` have to know of the command line.
-#![expect(clippy::disallowed_methods, reason = "makes the directory that the user named")]
 
 use std::collections::BTreeSet;
 
@@ -101,7 +100,7 @@ fn known_values() -> Vec<KnownValues> {
 pub(super) fn man(args: &ManArgs, lang: Lang) -> anyhow::Result<ExitStatus> {
     let pages = pages(lang)?;
     if let Some(dir) = &args.output_dir {
-        std::fs::create_dir_all(dir)
+        guard::named::open_or_create_dir(dir, 0o777)
             .or_fault(|| faults::CannotMakeDirectory { path: dir.display() }.fault())?;
         for (name, page) in &pages {
             let path = dir.join(format!("{name}.1"));

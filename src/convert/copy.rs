@@ -1,17 +1,21 @@
 //! The converted tree as a copy (`--output-dir DIR`): the input is not touched.
+//! Everything is written through open directories below the output, see [`guard::dir`].
 #![expect(
     clippy::disallowed_methods,
-    reason = "reads and writes the tree that is converted; no machine is examined"
+    reason = "compares the output with the roots; no machine is examined"
 )]
 
 use data::{Fault, faults};
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use guard::dir::{Dir, names};
+use guard::named;
+use rustix::fs::{FileType, Mode};
 
 use super::plan::{Plan, PlannedFile};
 use treeedit::paths::parent_directory;
@@ -68,7 +72,7 @@ pub fn copy(
 ) -> Result<usize, CopyError> {
     let io = |path: &Path, error| CopyError::Io(path.to_owned(), error);
     let parent = parent_directory(output);
-    std::fs::create_dir_all(parent).map_err(|error| io(parent, error))?;
+    let place = named::open_or_create_dir(parent, 0o777).map_err(|error| io(parent, error))?;
     let real_parent = parent.canonicalize().map_err(|error| io(parent, error))?;
     let real = match output.canonicalize() {
         Ok(real) => real,
@@ -93,34 +97,24 @@ pub fn copy(
     let places = places(found)?;
     let changed: HashMap<&Path, &PlannedFile> =
         plan.files.iter().map(|file| (file.file.path.as_path(), file)).collect();
-    if !empty {
-        return fill(scope, found, &places, &changed, output);
+    if !empty || output.file_name().is_none() {
+        let dir = named::open_dir(output).map_err(|error| io(output, error))?;
+        return fill(scope, found, &places, &changed, &Output { dir: &dir, shown: output });
     }
-    // The library tells the name that was to be made, too, which says nothing to anybody.
-    let cause = |error: io::Error| {
-        let words = error.to_string();
-        let words = words.split(" at path ").next().unwrap_or_default();
-        io::Error::new(error.kind(), words)
-    };
-    let building = tempfile::Builder::new()
-        .prefix(".ascend-doctor-")
-        .tempdir_in(parent)
-        .map_err(|error| io(output, cause(error)))?;
-    let written =
-        fill(scope, found, &places, &changed, building.path()).map_err(|error| match error {
-            // What is built appears under the name of the output.
-            CopyError::Io(path, error) => match path.strip_prefix(building.path()) {
-                Ok(below) => io(&output.join(below), error),
-                Err(_) => io(&path, error),
-            },
-            other => other,
-        })?;
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(building.path(), mode).map_err(|error| io(output, error))?;
-    // An empty directory is replaced; what came into it meanwhile makes this fail.
-    std::fs::rename(building.path(), output).map_err(|error| io(output, error))?;
-    let _ = building.keep();
-    Ok(written)
+    let name = output.file_name().unwrap_or_default();
+    let (temporary, building) =
+        place.create_temporary_dir(".ascend-doctor-", 0o700).map_err(|error| io(output, error))?;
+    let filled = fill(scope, found, &places, &changed, &Output { dir: &building, shown: output });
+    let written = filled.and_then(|written| {
+        building.set_mode(0o755).map_err(|error| io(output, error))?;
+        // An empty directory is replaced; what came into it meanwhile makes this fail.
+        place.rename(&temporary, name).map_err(|error| io(output, error))?;
+        Ok(written)
+    });
+    if written.is_err() {
+        let _ = place.remove_all(&temporary);
+    }
+    written
 }
 
 /// Where each root goes below the output: one root is the output itself.
@@ -139,41 +133,53 @@ fn places(found: &WalkResult) -> Result<Vec<(Arc<Root>, PathBuf)>, CopyError> {
     Ok(places)
 }
 
+/// The directory that is filled.
+struct Output<'a> {
+    dir: &'a Dir,
+    /// Its name in errors.
+    shown: &'a Path,
+}
+
 fn fill(
     scope: &Scope,
     found: &WalkResult,
     places: &[(Arc<Root>, PathBuf)],
     changed: &HashMap<&Path, &PlannedFile>,
-    output: &Path,
+    output: &Output<'_>,
 ) -> Result<usize, CopyError> {
     let mut written = 0;
     for (root, place) in places {
         if !root.whole {
             let named = found.files.iter().filter(|file| file.root == *root);
             for source in named {
-                let to = output.join(place).join(&source.relative);
+                let to = place.join(&source.relative);
                 let planned = changed.get(source.path.as_path()).copied();
-                file(&source.path, output, &to, planned)?;
+                output.write_file(root, &source.relative, &to, planned)?;
                 written += 1;
             }
             continue;
         }
         // Excludes say what is not converted; a copy without it would not run.
         for entry in everything(root, scope)? {
-            let to = output.join(place).join(&entry.relative);
+            let to = place.join(&entry.relative);
             let from = root.dir.join(&entry.relative);
             let kind = entry.kind;
             // A root may be a link itself.
             if kind.is_dir() || entry.relative.as_os_str().is_empty() {
-                directory(output, &to)?;
-                same_mode(&from, &to).map_err(of(&to))?;
+                let source = root.tree().and_then(|tree| tree.dir(&entry.relative));
+                let stat = source.and_then(|dir| dir.own_stat()).map_err(of(&from))?;
+                // Otherwise nothing could be put into a copy of a directory that is read-only.
+                let mode = stat.st_mode & 0o7777 | 0o700;
+                let dir = output.dir(&to)?;
+                dir.set_mode(mode).map_err(of(&output.shown.join(&to)))?;
             } else if kind.is_symlink() {
-                let target = std::fs::read_link(&from).map_err(of(&from))?;
-                directory(output, parent_directory(&to))?;
-                link(&target, &to).map_err(of(&to))?;
+                let place = root.tree().and_then(|tree| tree.place(&entry.relative));
+                let target = place.and_then(|place| place.dir.read_link(&place.name));
+                output.write_link(&target.map_err(of(&from))?, &to)?;
             } else if kind.is_file() {
                 written += 1;
-                file(&from, output, &to, changed.get(from.as_path()).copied())?;
+                let planned = changed.get(from.as_path()).copied();
+                output.write_file(root, &entry.relative, &to, planned)?;
             }
         }
     }
@@ -185,54 +191,58 @@ fn of(path: &Path) -> impl Fn(io::Error) -> CopyError + '_ {
     |error| CopyError::Io(path.to_owned(), error)
 }
 
-/// Makes a directory of the output. Links below it, of an earlier copy or somebody else's, give way:
-/// they may lead out of it.
-fn directory(output: &Path, dir: &Path) -> Result<(), CopyError> {
-    let mut at = output.to_owned();
-    for part in dir.strip_prefix(output).unwrap_or(Path::new("")) {
-        at.push(part);
-        if at.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
-            std::fs::remove_file(&at).map_err(of(&at))?;
+impl Output<'_> {
+    /// Opens or creates a directory of the output. Links below it, of an earlier copy or somebody
+    /// else's, give way: they may lead out of it.
+    fn dir(&self, relative: &Path) -> Result<Dir, CopyError> {
+        let shown = self.shown.join(relative);
+        let open = || {
+            let mut dir = self.dir.duplicate()?;
+            for name in names(relative)? {
+                if dir.kind(name) == Some(FileType::Symlink) {
+                    dir.remove_file(name)?;
+                }
+                dir = dir.enter_or_create(name, 0o777)?;
+            }
+            Ok(dir)
+        };
+        open().map_err(of(&shown))
+    }
+
+    /// The directory and the name of an entry of the output; what has that name is removed.
+    fn free_place<'a>(&self, to: &'a Path) -> Result<(Dir, &'a OsStr), CopyError> {
+        let dir = self.dir(to.parent().unwrap_or(Path::new("")))?;
+        let name = to.file_name().unwrap_or_default();
+        dir.remove_if_present(name).map_err(of(&self.shown.join(to)))?;
+        Ok((dir, name))
+    }
+
+    fn write_file(
+        &self,
+        root: &Root,
+        from: &Path,
+        to: &Path,
+        planned: Option<&PlannedFile>,
+    ) -> Result<(), CopyError> {
+        // Before anything is taken away.
+        let source = root.tree().and_then(|tree| tree.open(from));
+        let mut source: File = source.map_err(of(&root.dir.join(from)))?;
+        let shown = self.shown.join(to);
+        let (dir, name) = self.free_place(to)?;
+        let mut target = dir.create_new(name, 0o600).map_err(of(&shown))?;
+        if let Some(after) = planned.and_then(|planned| planned.after.as_ref()) {
+            target.write_all(after).map_err(of(&shown))?;
+        } else {
+            // Reading what could be opened fails seldom; a disk that is full often.
+            io::copy(&mut source, &mut target).map_err(of(&shown))?;
         }
+        let mode = rustix::fs::fstat(&source).map(|stat| stat.st_mode & 0o7777);
+        mode.and_then(|mode| rustix::fs::fchmod(&target, Mode::from_raw_mode(mode)))
+            .map_err(|errno| of(&shown)(errno.into()))
     }
-    std::fs::create_dir_all(dir).map_err(of(dir))
-}
 
-fn file(
-    from: &Path,
-    output: &Path,
-    to: &Path,
-    planned: Option<&PlannedFile>,
-) -> Result<(), CopyError> {
-    // Before anything is taken away.
-    let mut source = File::open(from).map_err(of(from))?;
-    directory(output, parent_directory(to))?;
-    if to.symlink_metadata().is_ok() {
-        std::fs::remove_file(to).map_err(of(to))?;
+    fn write_link(&self, target: &Path, to: &Path) -> Result<(), CopyError> {
+        let (dir, name) = self.free_place(to)?;
+        dir.symlink(target, name).map_err(of(&self.shown.join(to)))
     }
-    let mut target = File::create_new(to).map_err(of(to))?;
-    if let Some(after) = planned.and_then(|planned| planned.after.as_ref()) {
-        target.write_all(after).map_err(of(to))?;
-    } else {
-        // Reading what could be opened fails seldom; a disk that is full often.
-        io::copy(&mut source, &mut target).map_err(of(to))?;
-    }
-    same_mode(from, to).map_err(of(to))
-}
-
-fn link(target: &Path, to: &Path) -> io::Result<()> {
-    if to.symlink_metadata().is_ok() {
-        std::fs::remove_file(to)?;
-    }
-    symlink(target, to)
-}
-
-fn same_mode(from: &Path, to: &Path) -> io::Result<()> {
-    let mut mode = from.metadata()?.permissions();
-    if from.is_dir() {
-        // Otherwise nothing could be put into a copy of a directory that is read-only.
-        use std::os::unix::fs::PermissionsExt as _;
-        mode.set_mode(mode.mode() | 0o700);
-    }
-    std::fs::set_permissions(to, mode)
 }

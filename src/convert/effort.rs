@@ -123,8 +123,7 @@ mod tests {
 
     fn of(files: &[(&str, &str)]) -> Effort {
         let planned = files.iter().filter_map(|(name, text)| {
-            let root =
-                Arc::new(Root { dir: PathBuf::from("."), real: PathBuf::from("/"), whole: true });
+            let root = Arc::new(Root::new(".", "/", true));
             let file = SourceFile {
                 path: PathBuf::from(name),
                 relative: PathBuf::from(name),

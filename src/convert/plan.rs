@@ -3,10 +3,6 @@
 //! Each file is read once. What no rule can speak about (see [`super::prefilter`]) is not even decoded.
 //! A kind of file has one planner, [`Planner`]; this module decodes for it, applies its edits,
 //! and lets it plan the result again ([`prove`]): a second conversion must have nothing to do.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "reads the sources that are converted; no machine is examined"
-)]
 
 use base::text::Text;
 use data::fault::Value as _;
@@ -281,7 +277,7 @@ fn module(file: &SourceFile) -> Module {
 fn read(file: &SourceFile) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(file.size).unwrap_or(0) + 1);
     // What grows while it is read is found out before it would be replaced.
-    std::fs::File::open(&file.path)?.take(file.size + 1).read_to_end(&mut bytes)?;
+    file.open()?.take(file.size + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

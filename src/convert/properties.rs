@@ -166,7 +166,7 @@ fn source(name: &str, text: &str, launch: bool) -> SourceFile {
     SourceFile {
         path: PathBuf::from(name),
         relative: PathBuf::from(name),
-        root: Arc::new(Root { dir: PathBuf::from("."), real: PathBuf::from("/"), whole: true }),
+        root: Arc::new(Root::new(".", "/", true)),
         kind: FileKind::of_name(name).unwrap(),
         size: text.len() as u64,
         launch,

@@ -517,7 +517,7 @@ fn settings_that_others_can_write_are_ignored_and_the_gate_is_named() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o666)).unwrap();
     let (code, out, err) = run(dir.path(), &check);
     assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{out}");
-    assert!(err.contains("another user owns it or can write to it"), "{err}");
+    assert!(err.contains("another user can change or replace it"), "{err}");
     assert!(out.contains("ignored `ascend-doctor.toml`"), "{out}");
     let named = [&check[..], &["--config", "ascend-doctor.toml"]].concat();
     assert_eq!(run(dir.path(), &named).0, 0);

@@ -3,6 +3,7 @@
 //! One test program, because each one links all crates.
 //!
 //! - `check`: whole machines;
+//! - `guards`: an attack for each guard;
 //! - `convert`, `audit_ops`, `translate_error`, `verify`, `fleet`: the other subcommands;
 //! - `compat_matrix`: `compat`, and the matrix itself;
 //! - `logs`: log files of `translate-error`;
@@ -27,6 +28,7 @@ mod data_pack;
 mod fleet;
 mod formats;
 mod gate;
+mod guards;
 mod json_contract;
 mod language;
 mod logs;

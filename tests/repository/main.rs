@@ -21,5 +21,6 @@ mod documents;
 mod messages;
 mod module_boundaries;
 mod private_keys;
+mod security_model;
 mod test_conditions;
 mod workspace;

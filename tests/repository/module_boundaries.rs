@@ -24,6 +24,10 @@ const CRATES: &[Sources] = &[
     Sources { dir: "crates/line-filter/src", exceptions: &[] },
     Sources { dir: "crates/base/src", exceptions: &[] },
     Sources {
+        dir: "crates/guard/src",
+        exceptions: &[("", "writes, programs and threads: the layer that the others use")],
+    },
+    Sources {
         dir: "data/src",
         exceptions: &[("packed.rs", "the tables in the source tree, in debug builds")],
     },
@@ -38,13 +42,7 @@ const CRATES: &[Sources] = &[
     Sources { dir: "src/checks", exceptions: &[] },
     Sources { dir: "crates/render/src", exceptions: &[] },
     Sources { dir: "crates/fleet/src", exceptions: &[] },
-    Sources {
-        dir: "src/convert",
-        exceptions: &[
-            ("copy.rs", "the output directory of the user"),
-            ("plan.rs", "source files of the user"),
-        ],
-    },
+    Sources { dir: "src/convert", exceptions: &[("copy.rs", "the output directory of the user")] },
     Sources {
         dir: "crates/audit/src",
         exceptions: &[("python/files.rs", "source files of the user and their imports")],

@@ -1,48 +1,49 @@
 //! Copies of the originals beside the files (`--backup`).
-#![expect(
-    clippy::disallowed_methods,
-    reason = "writes the tree that is converted; no machine is examined"
-)]
 
 use std::ffi::OsString;
-use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+
+use guard::tree::{Place, Tree};
+use rustix::fs::Mode;
 
 /// So many earlier backups of one file are stepped over.
 const MAX_BACKUPS: u32 = 1000;
 
-/// Writes `content`, what `path` holds, to `path.bak`, or to `path.bak.1` and so on: an
-/// existing backup is never replaced. Returns where.
-pub(crate) fn write(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
+/// Writes `content`, what the file `relative` holds, to `relative.bak`, or to `relative.bak.1` and
+/// so on: an existing backup is never replaced. Returns where, below the root.
+pub(crate) fn write(tree: &Tree, relative: &Path, content: &[u8]) -> io::Result<PathBuf> {
+    let place = tree.place(relative)?;
+    let mode = place.dir.stat(&place.name)?.st_mode & 0o7777;
     for number in 0..MAX_BACKUPS {
-        let mut name = path.as_os_str().to_owned();
+        let mut name = place.name.clone();
         name.push(if number == 0 {
             OsString::from(".bak")
         } else {
             format!(".bak.{number}").into()
         });
-        let place = PathBuf::from(name);
-        let mut file = match OpenOptions::new().write(true).create_new(true).open(&place) {
+        let mut file = match place.dir.create_new(&name, 0o600) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
             other => other?,
         };
         let filled = file
             .write_all(content)
-            .and_then(|()| file.set_permissions(path.metadata()?.permissions()))
+            .and_then(|()| Ok(rustix::fs::fchmod(&file, Mode::from_raw_mode(mode))?))
             .and_then(|()| file.sync_all());
         if let Err(error) = filled {
-            remove(&place);
+            let _ = place.dir.remove_file(&name);
             return Err(error);
         }
-        return Ok(place);
+        return Ok(relative.with_file_name(name));
     }
     Err(io::Error::other(data::faults::TooManyBackups { limit: MAX_BACKUPS }.fault()))
 }
 
 /// Takes a backup away again: the run failed.
-pub(crate) fn remove(place: &Path) {
-    let _ = std::fs::remove_file(place);
+pub(crate) fn remove(tree: &Tree, relative: &Path) {
+    if let Ok(Place { dir, name }) = tree.place(relative) {
+        let _ = dir.remove_file(&name);
+    }
 }
 
 #[cfg(test)]
@@ -52,10 +53,11 @@ mod tests {
     #[test]
     fn backup_never_overwrites_a_backup() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.py");
-        std::fs::write(&path, "1").unwrap();
-        assert_eq!(write(&path, b"1").unwrap(), dir.path().join("a.py.bak"));
-        assert_eq!(write(&path, b"2").unwrap(), dir.path().join("a.py.bak.1"));
+        std::fs::write(dir.path().join("a.py"), "1").unwrap();
+        let tree = Tree::new(guard::named::open_dir(dir.path()).unwrap());
+        let path = Path::new("a.py");
+        assert_eq!(write(&tree, path, b"1").unwrap(), Path::new("a.py.bak"));
+        assert_eq!(write(&tree, path, b"2").unwrap(), Path::new("a.py.bak.1"));
         assert_eq!(std::fs::read(dir.path().join("a.py.bak")).unwrap(), b"1");
         assert_eq!(std::fs::read(dir.path().join("a.py.bak.1")).unwrap(), b"2");
     }

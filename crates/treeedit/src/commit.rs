@@ -21,8 +21,8 @@ use super::backup;
 use super::denial::Denial;
 use super::io_overlap::overlap_io;
 use super::journal::{Journal, JournalError, Journals, Original, State};
-use super::paths::parent_directory;
 use super::replace::{self, ContentMatch, FileState, HardLinks, Replacement};
+use guard::tree::Tree;
 
 /// Says whether a change, by its position, is sound; asked from several threads, while the disk
 /// is written to.
@@ -91,13 +91,14 @@ pub struct JournalCompletion {
 struct CompletionTask {
     journal: Journal,
     replaced: Vec<usize>,
-    /// The directories in which files were replaced.
+    /// The directories in which files were replaced, below the root.
     dirs: Vec<PathBuf>,
+    tree: Arc<Tree>,
 }
 
 impl CompletionTask {
     fn work(&self) -> Result<(), JournalError> {
-        self.journal.finish(self.replaced.clone(), &self.dirs)
+        self.journal.finish(self.replaced.clone(), &self.tree, &self.dirs)
     }
 }
 
@@ -184,8 +185,7 @@ pub fn commit<P: From<Refusal> + Send>(
     }
     let mut committed = CommitReport::default();
     let mut ready = Vec::with_capacity(changes.len());
-    let prepared: Vec<_> =
-        changes.par_iter().map(|change| prepare(journals.base(), *change)).collect();
+    let prepared: Vec<_> = changes.par_iter().map(|change| prepare(journals, *change)).collect();
     for (position, (change, prepared)) in changes.iter().zip(prepared).enumerate() {
         match prepared {
             Ok((path, seen)) => {
@@ -208,7 +208,8 @@ pub fn commit<P: From<Refusal> + Send>(
         })
         .collect();
     let journal = journals.begin(&originals)?;
-    let mut run = Run { journal: &journal, ready: &ready, renamed: Vec::new() };
+    let tree = journals.tree();
+    let mut run = Run { tree, journal: &journal, ready: &ready, renamed: Vec::new() };
     let prove = || ready.par_iter().with_max_len(1).map(|ready| proof(ready.position)).collect();
     let settled = OnceLock::new();
     let (staged, proofs) =
@@ -226,18 +227,19 @@ pub fn commit<P: From<Refusal> + Send>(
                 journal.remove()?;
             } else {
                 let dirs = run.directories().into_iter().map(Path::to_owned).collect();
+                let tree = Arc::clone(tree);
                 let replaced = std::mem::take(&mut run.renamed);
                 let linked =
                     replaced.iter().map(|&at| (ready[at].position, ready[at].seen.linked()));
                 committed.linked = linked.filter(|(_, linked)| linked.names > 1).collect();
-                committed.finishing =
-                    Some(JournalCompletion::begin(CompletionTask { journal, replaced, dirs }));
+                let rest = CompletionTask { journal, replaced, dirs, tree };
+                committed.finishing = Some(JournalCompletion::begin(rest));
             }
             Ok(committed)
         }
         Err((path, error)) => {
             for backup in &committed.backups {
-                backup::remove(backup);
+                backup::remove(tree, backup.strip_prefix(journals.base()).unwrap_or(backup));
             }
             if run.roll_back() && journal.remove().is_ok() {
                 Err(CommitError::RolledBack(path, error))
@@ -249,10 +251,15 @@ pub fn commit<P: From<Refusal> + Send>(
 }
 
 /// Whether a change may be made: the file holds what was read, and may be written.
-fn prepare(base: &Path, change: Change<'_>) -> Result<(PathBuf, FileState), Refusal> {
-    let path = base.join(change.relative);
-    match replace::match_content(&path, change.before) {
-        Ok(ContentMatch::Yes(seen)) => match seen.denied(&path) {
+fn prepare(journals: &Journals, change: Change<'_>) -> Result<(PathBuf, FileState), Refusal> {
+    let path = journals.base().join(change.relative);
+    let place = match journals.tree().place(change.relative) {
+        Ok(place) => place,
+        Err(error) if replace::is_gone(&error) => return Err(Refusal::Changed),
+        Err(error) => return Err(Refusal::Io(error.value())),
+    };
+    match replace::match_content(&place, change.before) {
+        Ok(ContentMatch::Yes(seen)) => match seen.denied(&place, &path) {
             None => Ok((path, seen)),
             Some(denied) => Err(Refusal::Denied(denied)),
         },
@@ -265,31 +272,35 @@ fn prepare(base: &Path, change: Change<'_>) -> Result<(PathBuf, FileState), Refu
 fn judge(error: io::Error, path: &Path) -> Result<Refusal, (PathBuf, io::Error)> {
     match Denial::of(&error) {
         Some(denied) => Ok(Refusal::Denied(denied)),
+        // Its directory was removed, or replaced by a link.
+        None if replace::is_gone(&error) => Ok(Refusal::Changed),
         None => Err((path.to_owned(), error)),
     }
 }
 
 struct Run<'a> {
+    tree: &'a Tree,
     journal: &'a Journal,
     ready: &'a [PreparedChange<'a>],
     /// Positions in `ready`, which are those in the journal.
     renamed: Vec<usize>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     /// Lays new contents beside their files, and waits until the disk has them; with the first, the
     /// journal. All is written before anything is waited for: most disks have it then at once.
     fn stage(
         &self,
         positions: Range<usize>,
         settled: &OnceLock<Result<(), JournalError>>,
-    ) -> Vec<io::Result<Replacement>> {
+    ) -> Vec<io::Result<Replacement<'a>>> {
         let first = positions.start == 0;
         let laid: Vec<_> = positions
             .map(|position| {
                 let ready = &self.ready[position];
                 replace::stage_unsynced(
-                    &ready.path,
+                    self.tree,
+                    ready.change.relative,
                     &self.journal.temporary(position),
                     ready.change.after,
                 )
@@ -304,7 +315,7 @@ impl Run<'_> {
     /// Renames what was `staged` and is sound.
     fn write<P: From<Refusal>>(
         &mut self,
-        staged: Vec<io::Result<Replacement>>,
+        staged: Vec<io::Result<Replacement<'_>>>,
         proofs: Vec<Result<(), P>>,
         with_backup: bool,
         committed: &mut CommitReport<P>,
@@ -355,28 +366,29 @@ impl Run<'_> {
 
     fn back_up<P>(
         &self,
-        waiting: &[Option<Replacement>],
+        waiting: &[Option<Replacement<'_>>],
         committed: &mut CommitReport<P>,
     ) -> Result<(), (PathBuf, io::Error)> {
         for (ready, _) in self.ready.iter().zip(waiting).filter(|(_, staged)| staged.is_some()) {
-            let backup = backup::write(&ready.path, ready.change.before)
+            let backup = backup::write(self.tree, ready.change.relative, ready.change.before)
                 .map_err(|error| (ready.path.clone(), error))?;
-            committed.backups.push(backup);
+            committed.backups.push(self.journal.base.join(backup));
         }
         Ok(())
     }
 
-    /// The directories in which files were replaced.
+    /// The directories in which files were replaced, below the root.
     fn directories(&self) -> BTreeSet<&Path> {
-        let replaced = self.renamed.iter().map(|&position| &self.ready[position].path);
-        replaced.map(|path| parent_directory(path)).collect()
+        let replaced = self.renamed.iter().map(|&position| self.ready[position].change.relative);
+        replaced.map(|path| path.parent().unwrap_or(Path::new(""))).collect()
     }
 
     /// Puts the old contents back; whether that worked for all.
     fn roll_back(&self) -> bool {
         self.renamed.iter().all(|&position| {
             let ready = &self.ready[position];
-            replace::stage(&ready.path, &self.journal.temporary(position), ready.change.before)
+            let temporary = self.journal.temporary(position);
+            replace::stage(self.tree, ready.change.relative, &temporary, ready.change.before)
                 .and_then(Replacement::force)
                 .is_ok()
         })

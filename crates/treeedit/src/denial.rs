@@ -2,21 +2,17 @@
 //!
 //! A file is replaced by one with the same mode, owner and group, or not at all: a write in place
 //! would leave half a file when the run is killed, and would also change its other hard links.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "looks at the tree that is converted; no machine is examined"
-)]
+#![expect(clippy::disallowed_methods, reason = "asks for the user who writes")]
 
 use std::fmt;
-use std::fs::Metadata;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use base::text::Text;
 use data::fault::Value as _;
 use data::faults;
-use rustix::fs::Access;
+use guard::tree::Place;
+use rustix::fs::Stat;
 use rustix::io::Errno;
 
 use super::paths::parent_directory;
@@ -84,31 +80,30 @@ impl Denial {
 
     /// Returns the reason that is known before the attempt. A file without write permission for
     /// anyone is protected on purpose, also from a superuser.
-    pub(crate) fn foresee(path: &Path, meta: &Metadata) -> Option<Self> {
+    pub(crate) fn foresee(place: &Place, path: &Path, stat: &Stat) -> Option<Self> {
         let me = rustix::process::geteuid();
-        let owner = meta.uid();
+        let owner = stat.st_uid;
         let mine = me.is_root() || me.as_raw() == owner;
         let closed = || if mine { Self::ReadOnly } else { Self::Foreign(owner) };
-        if meta.mode() & 0o222 == 0 {
+        if stat.st_mode & 0o222 == 0 {
             return Some(closed());
         }
-        match rustix::fs::access(path, Access::WRITE_OK) {
+        match place.dir.check_writable(Some(&place.name)) {
             Ok(()) => {}
             Err(Errno::ROFS) => return Some(Self::FileSystem),
             Err(Errno::ACCESS) => return Some(closed()),
             Err(other) => return Some(Self::Refused(io::Error::from(other).value())),
         }
-        let dir = parent_directory(path);
-        match rustix::fs::access(dir, Access::WRITE_OK | Access::EXEC_OK) {
+        match place.dir.check_writable(None) {
             Ok(()) => None,
             Err(Errno::ROFS) => Some(Self::FileSystem),
-            Err(_) => Some(Self::Directory(dir.to_owned())),
+            Err(_) => Some(Self::Directory(parent_directory(path).to_owned())),
         }
     }
 
     /// Returns the reason for a failed change of ownership: the owner if it differs, else the group.
-    pub(crate) fn of_ownership(old: &Metadata, new: &Metadata) -> Self {
-        if old.uid() == new.uid() { Self::Group(old.gid()) } else { Self::Owner(old.uid()) }
+    pub(crate) fn of_ownership(old: &Stat, new: &Stat) -> Self {
+        if old.st_uid == new.st_uid { Self::Group(old.st_gid) } else { Self::Owner(old.st_uid) }
     }
 }
 
@@ -123,9 +118,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.py");
         std::fs::write(&path, "x").unwrap();
-        assert_eq!(Denial::foresee(&path, &path.metadata().unwrap()), None);
+        let place = guard::named::place(&path).unwrap();
+        let foreseen = || Denial::foresee(&place, &path, &place.dir.stat(&place.name).unwrap());
+        assert_eq!(foreseen(), None);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
-        assert_eq!(Denial::foresee(&path, &path.metadata().unwrap()), Some(Denial::ReadOnly));
+        assert_eq!(foreseen(), Some(Denial::ReadOnly));
     }
 
     #[test]

@@ -12,18 +12,20 @@
 )]
 
 use std::ffi::OsStr;
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Cursor, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
+use guard::dir::Dir;
+use guard::file::read_bounded;
+use guard::tree::Tree;
 use rayon::prelude::*;
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::{FileType, FlockOperation};
 use serde::{Deserialize, Serialize};
 
 use super::paths::parent_directory;
-use super::replace::sync_directory;
 use base::hash::Sha256;
 use base::text::Text;
 use data::fault::{Value as _, quote};
@@ -41,6 +43,9 @@ const UNNAMED: &str = "journal.json.new";
 const DONE: &str = "done.json";
 /// The bytes before.
 const ORIGINALS: &str = "originals.zip";
+/// Held while a run writes.
+const LOCK: &str = "lock";
+const IGNORE: &str = ".gitignore";
 /// More is no journal of ours.
 const MAX_RECORD: u64 = 256 << 20;
 /// No source is larger.
@@ -49,8 +54,10 @@ const MAX_ORIGINAL: u64 = 1 << 30;
 /// The journals of a root, held so that no other run of this tool writes to it meanwhile.
 #[derive(Debug)]
 pub struct Journals {
+    /// The root as it is shown.
     base: PathBuf,
-    dir: PathBuf,
+    tree: Arc<Tree>,
+    dir: Arc<Dir>,
     _lock: File,
 }
 
@@ -59,7 +66,12 @@ pub struct Journals {
 pub struct Journal {
     /// Its number; runs stack.
     pub number: u32,
-    dir: PathBuf,
+    /// The root as it is shown.
+    pub(crate) base: PathBuf,
+    /// The directory of all journals.
+    all: Arc<Dir>,
+    /// That of this one.
+    dir: Dir,
     /// The files, as recorded before the first was replaced.
     pub entries: Vec<Entry>,
 }
@@ -168,61 +180,57 @@ pub(crate) struct Original<'a> {
 impl Journals {
     /// The journals of `base`; makes the place for them.
     pub fn open(base: &Path) -> Result<Self, JournalError> {
-        let dir = base.join(DIRECTORY);
-        let made = match own_directory(&dir) {
+        let failed = |error| JournalError::Io(base.join(DIRECTORY), error);
+        let root = guard::named::open_dir(base).map_err(failed)?;
+        let made = match root.create_dir(OsStr::new(DIRECTORY), 0o700) {
             Ok(()) => true,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
-            Err(error) => return Err(JournalError::Io(dir, error)),
+            Err(error) => return Err(failed(error)),
         };
-        let journals = Self::lock(base, &dir);
+        let tree = Arc::new(Tree::new(root));
+        let journals = Self::lock(base, &tree);
         if made && matches!(journals, Err(JournalError::Io(..))) {
             // On a full disk nothing is left behind.
-            clear(&dir);
+            clear(tree.root());
         }
         journals
     }
 
-    fn lock(base: &Path, dir: &Path) -> Result<Self, JournalError> {
-        let failed = |error| JournalError::Io(dir.to_owned(), error);
-        if !dir.symlink_metadata().map_err(failed)?.is_dir() {
-            return Err(JournalError::Malformed(dir.to_owned(), faults::NotADirectory.value()));
+    fn lock(base: &Path, tree: &Arc<Tree>) -> Result<Self, JournalError> {
+        let path = base.join(DIRECTORY);
+        let failed = |error| JournalError::Io(path.clone(), error);
+        if tree.root().kind(OsStr::new(DIRECTORY)) != Some(FileType::Directory) {
+            return Err(JournalError::Malformed(path, faults::NotADirectory.value()));
         }
-        let ignore = dir.join(".gitignore");
-        if ignore.symlink_metadata().is_err() {
-            own_file(&ignore).and_then(|mut file| file.write_all(b"*\n")).map_err(failed)?;
+        let dir = tree.root().enter(OsStr::new(DIRECTORY)).map_err(failed)?;
+        if dir.kind(OsStr::new(IGNORE)).is_none() {
+            own_file(&dir, IGNORE).and_then(|mut file| file.write_all(b"*\n")).map_err(failed)?;
         }
         // What came with a foreign tree may be a link out of it, or a pipe.
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(flags.bits().cast_signed())
-            .open(dir.join("lock"))
-            .map_err(|error| JournalError::Io(dir.join("lock"), error))?;
+        let lock = dir
+            .open_for_writing(OsStr::new(LOCK), Some(0o600))
+            .map_err(|error| JournalError::Io(path.join(LOCK), error))?;
         // A file system without locks is no reason not to work.
         let locked = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive);
         if locked == Err(rustix::io::Errno::WOULDBLOCK) {
             return Err(JournalError::Busy(base.to_owned()));
         }
-        Ok(Self { base: base.to_owned(), dir: dir.to_owned(), _lock: lock })
+        let (base, tree) = (base.to_owned(), Arc::clone(tree));
+        Ok(Self { base, tree, dir: Arc::new(dir), _lock: lock })
     }
 
     /// The journals of `base`, if there ever was a run.
     pub fn existing(base: &Path) -> Result<Option<Self>, JournalError> {
-        if base.join(DIRECTORY).symlink_metadata().is_err() {
-            return Ok(None);
-        }
-        Self::open(base).map(Some)
+        let there = guard::named::open_dir(base)
+            .is_ok_and(|root| root.kind(OsStr::new(DIRECTORY)).is_some());
+        if there { Self::open(base).map(Some) } else { Ok(None) }
     }
 
     /// Returns whether a run in `base` was interrupted. Writes nothing.
     pub fn has_interrupted_run(base: &Path) -> bool {
-        let Ok(runs) = base.join(DIRECTORY).read_dir() else { return false };
-        runs.flatten().any(|run| {
-            let exists = |name| run.path().join(name).symlink_metadata().is_ok();
-            exists(RECORD) && !exists(DONE)
+        runs_in(base).is_ok_and(|runs| {
+            let exists = |run: &Dir, name| run.kind(OsStr::new(name)).is_some();
+            runs.iter().any(|run| exists(run, RECORD) && !exists(run, DONE))
         })
     }
 
@@ -230,8 +238,8 @@ impl Journals {
     pub fn above(dir: &Path) -> Option<PathBuf> {
         let real = dir.canonicalize().ok()?;
         let there = |dir: &Path| {
-            let Ok(runs) = dir.join(DIRECTORY).read_dir() else { return false };
-            runs.flatten().any(|run| run.path().join(RECORD).symlink_metadata().is_ok())
+            let has_record = |run: &Dir| run.kind(OsStr::new(RECORD)).is_some();
+            runs_in(dir).is_ok_and(|runs| runs.iter().any(has_record))
         };
         let (up, found) = real.ancestors().enumerate().skip(1).find(|(_, dir)| there(dir))?;
         // Said as the user said it, where that leads there.
@@ -246,13 +254,22 @@ impl Journals {
         &self.base
     }
 
+    /// The root with its open directories.
+    pub(crate) fn tree(&self) -> &Arc<Tree> {
+        &self.tree
+    }
+
+    /// The directory of the journals as it is shown.
+    fn path(&self) -> PathBuf {
+        self.base.join(DIRECTORY)
+    }
+
     /// The numbers of all runs, the latest first.
     fn numbers(&self) -> Result<Vec<u32>, JournalError> {
-        let failed = |error| JournalError::Io(self.dir.clone(), error);
         let mut numbers = Vec::new();
-        for entry in self.dir.read_dir().map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            let number: Option<u32> = entry.file_name().to_str().and_then(|name| {
+        let entries = self.dir.entries().map_err(|error| JournalError::Io(self.path(), error))?;
+        for (name, _) in entries {
+            let number: Option<u32> = name.to_str().and_then(|name| {
                 name.strip_prefix("convert-").filter(|digits| digits.len() == 6)?.parse().ok()
             });
             numbers.extend(number);
@@ -265,43 +282,53 @@ impl Journals {
     /// What a run left that was interrupted before its journal was whole is cleared away.
     pub fn latest(&self) -> Result<Option<(Journal, State)>, JournalError> {
         for number in self.numbers()? {
-            let dir = self.dir.join(format!("convert-{number:06}"));
-            if !dir.symlink_metadata().is_ok_and(|about| about.is_dir()) {
-                return Err(JournalError::Malformed(dir, faults::NotADirectory.value()));
+            let name = run_name(number);
+            let path = self.path().join(&name);
+            if self.dir.kind(OsStr::new(&name)) != Some(FileType::Directory) {
+                return Err(JournalError::Malformed(path, faults::NotADirectory.value()));
             }
-            if dir.join(RECORD).symlink_metadata().is_err() {
+            let dir = self
+                .dir
+                .enter(OsStr::new(&name))
+                .map_err(|error| JournalError::Io(path.clone(), error))?;
+            if dir.kind(OsStr::new(RECORD)).is_none() {
                 self.sweep(number, dir)?;
                 continue;
             }
-            let record = Record::read(&dir.join(RECORD))?;
-            let state = if dir.join(DONE).symlink_metadata().is_ok() {
-                let done: Done = load(&dir.join(DONE))?;
+            let record = Record::read(&dir, RECORD, &path)?;
+            let state = if dir.kind(OsStr::new(DONE)).is_some() {
+                let done: Done = load(&dir, DONE, &path)?;
                 State::Done(done.replaced)
             } else {
                 State::Interrupted
             };
-            return Ok(Some((Journal { number, dir, entries: record.entries }, state)));
+            return Ok(Some((self.journal(number, dir, record.entries), state)));
         }
         Ok(None)
     }
 
+    fn journal(&self, number: u32, dir: Dir, entries: Vec<Entry>) -> Journal {
+        Journal { number, base: self.base.clone(), all: Arc::clone(&self.dir), dir, entries }
+    }
+
     /// Clears away what a run left that was interrupted before it could replace a file.
-    fn sweep(&self, number: u32, dir: PathBuf) -> Result<(), JournalError> {
+    fn sweep(&self, number: u32, dir: Dir) -> Result<(), JournalError> {
         // What cannot be read was written before anything was laid beside a file.
-        let entries =
-            Record::read(&dir.join(UNNAMED)).map_or_else(|_| Vec::new(), |one| one.entries);
-        let journal = Journal { number, dir, entries };
-        journal.remove_temporaries(&self.base);
-        std::fs::remove_dir_all(&journal.dir)
-            .map_err(|error| JournalError::Io(journal.dir.clone(), error))
+        let entries = Record::read(&dir, UNNAMED, &self.path())
+            .map_or_else(|_| Vec::new(), |one| one.entries);
+        let journal = self.journal(number, dir, entries);
+        journal.remove_temporaries(&self.tree);
+        self.dir
+            .remove_all(OsStr::new(&run_name(number)))
+            .map_err(|error| JournalError::Io(journal.path(), error))
     }
 
     /// Writes down a run that is about to begin. Nothing may be replaced before
     /// [`Journal::settle`].
     pub(crate) fn begin(&self, originals: &[Original<'_>]) -> Result<Journal, JournalError> {
         let number = self.numbers()?.first().map_or(1, |latest| latest + 1);
-        let dir = self.dir.join(format!("convert-{number:06}"));
-        let failed = |error| JournalError::Io(dir.clone(), error);
+        let name = run_name(number);
+        let failed = |error| JournalError::Io(self.path().join(&name), error);
         let entries: Vec<Entry> = originals
             .par_iter()
             .map(|original| Entry {
@@ -313,52 +340,60 @@ impl Journals {
                 names: original.names,
             })
             .collect();
-        let write = || -> io::Result<()> {
-            own_directory(&dir)?;
+        let write = || -> io::Result<Dir> {
+            self.dir.create_dir(OsStr::new(&name), 0o700)?;
+            let dir = self.dir.enter(OsStr::new(&name))?;
             let record = Record {
                 schema: SCHEMA,
                 tool: env!("CARGO_PKG_VERSION").to_owned(),
                 entries: entries.clone(),
             };
-            pack(&own_file(&dir.join(ORIGINALS))?, originals)?;
-            own_file(&dir.join(UNNAMED))?.write_all(&serde_json::to_vec(&record)?)
+            pack(&own_file(&dir, ORIGINALS)?, originals)?;
+            own_file(&dir, UNNAMED)?.write_all(&serde_json::to_vec(&record)?)?;
+            Ok(dir)
         };
-        if let Err(error) = write() {
-            let _ = std::fs::remove_dir_all(&dir);
-            return Err(failed(error));
+        match write() {
+            Ok(dir) => Ok(self.journal(number, dir, entries)),
+            Err(error) => {
+                let _ = self.dir.remove_all(OsStr::new(&name));
+                Err(failed(error))
+            }
         }
-        Ok(Journal { number, dir, entries })
     }
 
     /// Takes the place of the journals away if nothing is in it: the tree is as it was.
     pub fn tidy(self) {
         if self.numbers().is_ok_and(|numbers| numbers.is_empty()) {
-            clear(&self.dir);
+            clear(self.tree.root());
         }
     }
 }
 
-/// A directory for its owner alone: the bytes of files that nobody else may read lie in it.
-fn own_directory(path: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o700).create(path)
+/// The open directories of the runs in `base`.
+fn runs_in(base: &Path) -> io::Result<Vec<Dir>> {
+    let dir = guard::named::open_dir(base)?.enter(OsStr::new(DIRECTORY))?;
+    let entries = dir.entries()?.into_iter();
+    Ok(entries.filter_map(|(name, _)| dir.enter(&name).ok()).collect())
+}
+
+/// The directory of a run.
+fn run_name(number: u32) -> String {
+    format!("convert-{number:06}")
 }
 
 /// A new file for its owner alone, in place of what was left there: a link is not followed.
-fn own_file(path: &Path) -> io::Result<File> {
-    if let Err(error) = std::fs::remove_file(path)
-        && error.kind() != io::ErrorKind::NotFound
-    {
-        return Err(error);
-    }
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
+fn own_file(dir: &Dir, name: &str) -> io::Result<File> {
+    dir.remove_if_present(OsStr::new(name))?;
+    dir.create_new(OsStr::new(name), 0o600)
 }
 
 /// Takes the place of the journals away, unless there is one in it.
-fn clear(dir: &Path) {
-    for name in ["lock", ".gitignore"] {
-        let _ = std::fs::remove_file(dir.join(name));
+fn clear(root: &Dir) {
+    let Ok(dir) = root.enter(OsStr::new(DIRECTORY)) else { return };
+    for name in [LOCK, IGNORE] {
+        let _ = dir.remove_file(OsStr::new(name));
     }
-    let _ = std::fs::remove_dir(dir);
+    let _ = root.remove_dir(OsStr::new(DIRECTORY));
 }
 
 /// How far a run came.
@@ -379,38 +414,48 @@ impl Journal {
     /// Waits until the disk has what undoes the run, and gives the record its name: files may be
     /// replaced.
     pub(crate) fn settle(&self) -> Result<(), JournalError> {
-        let there = |name: &str| File::open(self.dir.join(name))?.sync_all();
+        let there = |name: &str| self.dir.open(OsStr::new(name))?.sync_all();
         there(ORIGINALS)
             .and_then(|()| there(UNNAMED))
-            .and_then(|()| self.dir.parent().map_or(Ok(()), sync_directory))
-            .and_then(|()| std::fs::rename(self.dir.join(UNNAMED), self.dir.join(RECORD)))
-            .and_then(|()| sync_directory(&self.dir))
-            .map_err(|error| JournalError::Io(self.dir.clone(), error))
+            .and_then(|()| self.all.sync())
+            .and_then(|()| self.dir.rename(OsStr::new(UNNAMED), OsStr::new(RECORD)))
+            .and_then(|()| self.dir.sync())
+            .map_err(|error| JournalError::Io(self.path(), error))
     }
 
-    /// Notes that the run is through, as soon as the disk has the names in `dirs`.
+    /// The directory of the run as it is shown.
+    fn path(&self) -> PathBuf {
+        self.base.join(DIRECTORY).join(run_name(self.number))
+    }
+
+    /// Notes that the run is through, as soon as the disk has the names in `dirs` below `tree`.
     pub(crate) fn finish(
         &self,
         replaced: Vec<usize>,
+        tree: &Tree,
         dirs: &[PathBuf],
     ) -> Result<(), JournalError> {
         // What the disk does not have yet after a power cut is an old file, not a broken one.
         for dir in dirs {
-            let _ = sync_directory(dir);
+            let _ = tree.dir(dir).and_then(|dir| dir.sync());
         }
-        write_unnamed(&self.dir, DONE, &Done { replaced })
-            .and_then(UnnamedFile::publish)
-            .and_then(|()| sync_directory(&self.dir))
-            .map_err(|error| JournalError::Io(self.dir.clone(), error))
+        let new = format!("{DONE}.new");
+        let write = || -> io::Result<()> {
+            let mut file = own_file(&self.dir, &new)?;
+            file.write_all(&serde_json::to_vec(&Done { replaced })?)?;
+            file.sync_all()?;
+            // It is there whole or not at all.
+            self.dir.rename(OsStr::new(&new), OsStr::new(DONE))?;
+            self.dir.sync()
+        };
+        write().map_err(|error| JournalError::Io(self.path(), error))
     }
 
-    /// Takes away what lies ready beside the files below `base`.
-    pub(crate) fn remove_temporaries(&self, base: &Path) {
+    /// Takes away what lies ready beside the files below `tree`.
+    pub(crate) fn remove_temporaries(&self, tree: &Tree) {
         for (position, entry) in self.entries.iter().enumerate() {
-            let place = base.join(entry.path.path());
-            let temporary = parent_directory(&place).join(self.temporary(position));
-            if is_below(base, &temporary) {
-                let _ = std::fs::remove_file(temporary);
+            if let Ok(place) = tree.place(entry.path.path()) {
+                let _ = place.dir.remove_file(OsStr::new(&self.temporary(position)));
             }
         }
     }
@@ -418,21 +463,20 @@ impl Journal {
     /// Forgets the run.
     pub(crate) fn remove(self) -> Result<(), JournalError> {
         // Without its record a journal is rubbish, also if this is interrupted.
-        let unnamed = match std::fs::remove_file(self.dir.join(RECORD)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            other => other,
-        };
-        unnamed
-            .and_then(|()| std::fs::remove_dir_all(&self.dir))
-            .map_err(|error| JournalError::Io(self.dir.clone(), error))
+        self.dir
+            .remove_if_present(OsStr::new(RECORD))
+            .and_then(|()| self.all.remove_all(OsStr::new(&run_name(self.number))))
+            .map_err(|error| JournalError::Io(self.path(), error))
     }
 
     /// The bytes that a file held before, proved by their hash.
     pub(crate) fn originals(&self, wanted: &[usize]) -> Result<Vec<Vec<u8>>, JournalError> {
-        let path = self.dir.join(ORIGINALS);
+        let path = self.path().join(ORIGINALS);
         let malformed = |why: Text| JournalError::Malformed(path.clone(), why);
-        let file =
-            super::replace::open(&path).map_err(|error| JournalError::Io(path.clone(), error))?;
+        let file = self
+            .dir
+            .open(OsStr::new(ORIGINALS))
+            .map_err(|error| JournalError::Io(path.clone(), error))?;
         let mut archive =
             zip::ZipArchive::new(file).map_err(|error| malformed(quote(&error.to_string())))?;
         let mut all = Vec::with_capacity(wanted.len());
@@ -462,9 +506,10 @@ impl Journal {
 }
 
 impl Record {
-    fn read(path: &Path) -> Result<Self, JournalError> {
-        let record: Self = load(path)?;
-        let malformed = |why: Text| Err(JournalError::Malformed(path.to_owned(), why));
+    /// `path` is the directory as it is shown.
+    fn read(dir: &Dir, name: &str, path: &Path) -> Result<Self, JournalError> {
+        let record: Self = load(dir, name, path)?;
+        let malformed = |why: Text| Err(JournalError::Malformed(path.join(name), why));
         if record.schema != SCHEMA {
             return malformed(faults::JournalOtherVersion.value());
         }
@@ -472,15 +517,6 @@ impl Record {
             return malformed(faults::JournalOutside.value());
         }
         Ok(record)
-    }
-}
-
-/// Whether the directory of `path` is really below `base`: the tree may have changed, and a
-/// journal that came with a foreign tree may lie.
-pub(crate) fn is_below(base: &Path, path: &Path) -> bool {
-    match (base.canonicalize(), parent_directory(path).canonicalize()) {
-        (Ok(base), Ok(dir)) => dir.starts_with(base),
-        _ => false,
     }
 }
 
@@ -505,35 +541,17 @@ fn pack(file: &File, originals: &[Original<'_>]) -> io::Result<()> {
     file.write_all(bytes.get_ref())
 }
 
-/// A small file that the disk has, under another name than its own.
-struct UnnamedFile {
-    place: PathBuf,
-    target: PathBuf,
-}
-
-impl UnnamedFile {
-    /// Gives it its name: it is there whole or not at all.
-    fn publish(self) -> io::Result<()> {
-        std::fs::rename(&self.place, &self.target)
-    }
-}
-
-fn write_unnamed(dir: &Path, name: &str, content: &impl Serialize) -> io::Result<UnnamedFile> {
-    let place = dir.join(format!("{name}.new"));
-    let mut file = own_file(&place)?;
-    file.write_all(&serde_json::to_vec(content)?)?;
-    file.sync_all()?;
-    Ok(UnnamedFile { place, target: dir.join(name) })
-}
-
-fn load<T: for<'a> Deserialize<'a>>(path: &Path) -> Result<T, JournalError> {
-    let bytes = super::replace::content(path, MAX_RECORD)
-        .map_err(|error| JournalError::Io(path.to_owned(), error))?
-        .ok_or_else(|| {
-            JournalError::Malformed(path.to_owned(), faults::JournalNotRegular.value())
-        })?;
-    serde_json::from_slice(&bytes)
-        .map_err(|error| JournalError::Malformed(path.to_owned(), error.value()))
+fn load<T: for<'a> Deserialize<'a>>(dir: &Dir, name: &str, path: &Path) -> Result<T, JournalError> {
+    let path = path.join(name);
+    let bytes = match dir.open(OsStr::new(name)) {
+        Ok(file) => read_bounded(&file, MAX_RECORD),
+        Err(error) if super::replace::is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
+    };
+    let bytes = bytes
+        .map_err(|error| JournalError::Io(path.clone(), error))?
+        .ok_or_else(|| JournalError::Malformed(path.clone(), faults::JournalNotRegular.value()))?;
+    serde_json::from_slice(&bytes).map_err(|error| JournalError::Malformed(path, error.value()))
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod commit;
 pub mod denial;
 mod exclude;
 pub mod git;
+mod ignore_files;
 mod io_overlap;
 pub mod journal;
 pub mod kind;

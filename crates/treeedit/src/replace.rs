@@ -1,18 +1,18 @@
 //! Replaces the content of one file so that at any moment it is the old one or the new one.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "writes the tree that is converted; no machine is examined"
-)]
+//!
+//! Files are named by their path below an open root: see [`guard::tree`]. Between two steps the
+//! directory is looked up again, so that a tree may have more directories than a process may open.
 
-use std::fs::{File, Metadata, OpenOptions, Permissions};
-use std::io::{self, Read, Write as _};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::path::Path;
 
-use rustix::fs::{Advice, OFlags, XattrFlags};
+use guard::file::{is_not_regular, read_bounded};
+use guard::tree::{Place, Tree};
+use rustix::fs::{Advice, Gid, Mode, Stat, Uid, XattrFlags};
 
 use super::denial::Denial;
-use super::paths::parent_directory;
 
 /// A file with several names, before it was replaced under one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,15 +26,15 @@ pub struct HardLinks {
 /// Metadata of a file when its content was compared; shows whether it was written to since.
 #[derive(Debug, Clone)]
 pub(crate) struct FileState {
-    meta: Metadata,
+    stat: Stat,
 }
 
 /// New content in a synced temporary file next to the file that it replaces.
 #[derive(Debug)]
-pub(crate) struct Replacement {
-    /// Path of the temporary file.
-    pub(crate) temporary: PathBuf,
-    target: PathBuf,
+pub(crate) struct Replacement<'a> {
+    tree: &'a Tree,
+    target: &'a Path,
+    temporary: String,
 }
 
 /// Result of comparing a file with an expected content.
@@ -46,97 +46,99 @@ pub(crate) enum ContentMatch {
     No,
 }
 
-/// Compares the regular file `path` with `content`.
-pub(crate) fn match_content(path: &Path, content: &[u8]) -> io::Result<ContentMatch> {
-    let mut file = match open(path) {
+/// Compares the regular file `place` with `content`.
+pub(crate) fn match_content(place: &Place, content: &[u8]) -> io::Result<ContentMatch> {
+    let file = match place.dir.open(&place.name) {
         Ok(file) => file,
         Err(error) if is_gone(&error) => return Ok(ContentMatch::No),
         Err(error) => return Err(error),
     };
-    let meta = file.metadata()?;
-    if !meta.is_file() || meta.len() != content.len() as u64 {
+    let stat = rustix::fs::fstat(&file)?;
+    if u64::try_from(stat.st_size) != Ok(content.len() as u64) {
         return Ok(ContentMatch::No);
     }
-    let mut bytes = Vec::with_capacity(content.len() + 1);
-    Read::by_ref(&mut file).take(content.len() as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(if bytes == content { ContentMatch::Yes(FileState { meta }) } else { ContentMatch::No })
+    let bytes = read_bounded(&file, content.len() as u64)?;
+    let equal = bytes.is_some_and(|bytes| bytes == content);
+    Ok(if equal { ContentMatch::Yes(FileState { stat }) } else { ContentMatch::No })
 }
 
 /// The content of a regular file, up to `limit` bytes; `None` if it is gone, larger, or no
 /// regular file.
-pub(crate) fn content(path: &Path, limit: u64) -> io::Result<Option<Vec<u8>>> {
-    let file = match open(path) {
-        Ok(file) => file,
-        Err(error) if is_gone(&error) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    if !file.metadata()?.is_file() {
-        return Ok(None);
+pub(crate) fn content(place: &Place, limit: u64) -> io::Result<Option<Vec<u8>>> {
+    match place.dir.open(&place.name) {
+        Ok(file) => read_bounded(&file, limit),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(error) => Err(error),
     }
-    let mut bytes = Vec::new();
-    file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
-    Ok((bytes.len() as u64 <= limit).then_some(bytes))
 }
 
-/// Opens what is no symbolic link, and does not wait for the other end of a pipe.
-pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
-}
-
-fn is_gone(error: &io::Error) -> bool {
+/// Whether an error means that there is no such file any more: it, or a directory above it, was
+/// removed or replaced by a link or by something else.
+pub(crate) fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+        || is_not_regular(error)
 }
 
 impl FileState {
-    /// What keeps the user from replacing the file, as far as that is known beforehand.
-    pub(crate) fn denied(&self, path: &Path) -> Option<Denial> {
-        Denial::foresee(path, &self.meta)
+    /// What keeps the user from replacing the file, as far as that is known beforehand. `path` is
+    /// shown.
+    pub(crate) fn denied(&self, place: &Place, path: &Path) -> Option<Denial> {
+        Denial::foresee(place, path, &self.stat)
     }
 
     /// Which file it is, and how many names it has.
     pub(crate) fn linked(&self) -> HardLinks {
-        HardLinks { file: (self.meta.dev(), self.meta.ino()), names: self.meta.nlink() }
+        let file = (self.stat.st_dev, self.stat.st_ino);
+        HardLinks { file, names: names_of(&self.stat) }
     }
+}
+
+#[allow(clippy::useless_conversion, reason = "the type differs between architectures")]
+fn names_of(stat: &Stat) -> u64 {
+    u64::from(stat.st_nlink)
 }
 
 /// Returns the permission bits of a compared file.
 pub(crate) fn mode_of(seen: &FileState) -> u32 {
-    seen.meta.permissions().mode() & 0o7777
+    seen.stat.st_mode & 0o7777
 }
 
 /// New content in a temporary file next to the file that it replaces; perhaps not synced yet.
 #[derive(Debug)]
-pub(crate) struct StagedFile {
-    staged: Replacement,
+pub(crate) struct StagedFile<'a> {
+    staged: Replacement<'a>,
     file: File,
 }
 
 /// Writes `content` beside `target` under the name `temporary`, with the mode, the owner and
 /// the extended attributes of the file that is there, and waits until the disk has it. Where owner
 /// or group cannot be kept, nothing is laid, with [`Denial`].
-pub(crate) fn stage(target: &Path, temporary: &str, content: &[u8]) -> io::Result<Replacement> {
-    stage_unsynced(target, temporary, content)?.settle()
+pub(crate) fn stage<'a>(
+    tree: &'a Tree,
+    target: &'a Path,
+    temporary: &str,
+    content: &[u8],
+) -> io::Result<Replacement<'a>> {
+    stage_unsynced(tree, target, temporary, content)?.settle()
 }
 
 /// Does the same as [`stage`] without waiting for the disk: a caller that stages several files and
 /// then waits for each waits about as long as for one.
-pub(crate) fn stage_unsynced(
-    target: &Path,
+pub(crate) fn stage_unsynced<'a>(
+    tree: &'a Tree,
+    target: &'a Path,
     temporary: &str,
     content: &[u8],
-) -> io::Result<StagedFile> {
-    let place = parent_directory(target).join(temporary);
-    match std::fs::remove_file(&place) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&place)?;
-    let staged = Replacement { temporary: place, target: target.to_owned() };
+) -> io::Result<StagedFile<'a>> {
+    let place = tree.place(target)?;
+    let temporary_name = OsStr::new(temporary);
+    place.dir.remove_if_present(temporary_name)?;
+    let mut file = place.dir.create_new(temporary_name, 0o600)?;
+    let staged = Replacement { tree, target, temporary: temporary.to_owned() };
     let filled = (|| {
         file.write_all(content)?;
-        if let Ok(old) = open(target) {
+        if let Ok(old) = place.dir.open(&place.name) {
             keep_attributes(&old, &file)?;
         }
         Ok(())
@@ -147,7 +149,7 @@ pub(crate) fn stage_unsynced(
             Ok(StagedFile { staged, file })
         }
         Err(error) => {
-            staged.discard();
+            let _ = place.dir.remove_file(temporary_name);
             Err(error)
         }
     }
@@ -160,19 +162,22 @@ pub(crate) fn begin_writing(file: &File) {
     let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
 }
 
-impl StagedFile {
+impl<'a> StagedFile<'a> {
     /// Gives it permissions of its own. Whose rights a program takes on is no permission: that stays
     /// as it is on the file that is replaced, whatever a journal says that came with a foreign tree.
     pub(crate) fn set_permissions(&self, mode: u32) -> io::Result<()> {
-        let set = self.file.metadata().and_then(|about| {
-            let kept = about.permissions().mode() & 0o7000;
-            self.file.set_permissions(Permissions::from_mode(mode & 0o777 | kept))
+        let set = rustix::fs::fstat(&self.file).and_then(|about| {
+            let kept = about.st_mode & 0o7000;
+            rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & 0o777 | kept))
         });
-        set.inspect_err(|_| self.staged.discard())
+        set.map_err(|errno| {
+            self.staged.discard();
+            errno.into()
+        })
     }
 
     /// Waits until the disk has the content.
-    pub(crate) fn settle(self) -> io::Result<Replacement> {
+    pub(crate) fn settle(self) -> io::Result<Replacement<'a>> {
         match self.file.sync_all() {
             Ok(()) => Ok(self.staged),
             Err(error) => {
@@ -185,13 +190,14 @@ impl StagedFile {
 
 /// Gives `new` the owner, the extended attributes (so also access lists) and the mode of `old`.
 fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
-    let meta = old.metadata()?;
-    let own = new.metadata()?;
-    if (own.uid(), own.gid()) != (meta.uid(), meta.gid()) {
+    let about = rustix::fs::fstat(old)?;
+    let own = rustix::fs::fstat(new)?;
+    if (own.st_uid, own.st_gid) != (about.st_uid, about.st_gid) {
         // Who is neither superuser nor member of the group cannot: whose file it is decides who may
         // read and write it, and is nothing that a conversion changes.
-        std::os::unix::fs::fchown(new, Some(meta.uid()), Some(meta.gid()))
-            .map_err(|_| io::Error::from(Denial::of_ownership(&meta, &own)))?;
+        let owner = (Uid::from_raw(about.st_uid), Gid::from_raw(about.st_gid));
+        rustix::fs::fchown(new, Some(owner.0), Some(owner.1))
+            .map_err(|_| io::Error::from(Denial::of_ownership(&about, &own)))?;
     }
     // Most files have none or a few, and the kernel clears all the room that it is given.
     let mut names = vec![0_u8; 1 << 10];
@@ -208,14 +214,15 @@ fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
             let _ = rustix::fs::fsetxattr(new, name, &value[..length], XattrFlags::empty());
         }
     }
-    new.set_permissions(meta.permissions())
+    Ok(rustix::fs::fchmod(new, Mode::from_raw_mode(about.st_mode & 0o7777))?)
 }
 
-impl Replacement {
+impl Replacement<'_> {
     /// Moves the content to its place, if the file there is still the one that was `seen`.
     /// `false`: it is not, and stays.
     pub(crate) fn commit(self, seen: &FileState) -> io::Result<bool> {
-        let unchanged = self.target.symlink_metadata().is_ok_and(|now| same(&now, &seen.meta));
+        let place = self.tree.place(self.target)?;
+        let unchanged = place.dir.stat(&place.name).is_ok_and(|now| same(&now, &seen.stat));
         if !unchanged {
             self.discard();
             return Ok(false);
@@ -225,58 +232,72 @@ impl Replacement {
 
     /// Moves the content to its place, whatever is there.
     pub(crate) fn force(self) -> io::Result<()> {
-        std::fs::rename(&self.temporary, &self.target).inspect_err(|_| self.discard())
+        let place = self.tree.place(self.target)?;
+        let temporary = OsStr::new(&self.temporary);
+        place.dir.rename(temporary, &place.name).inspect_err(|_| self.discard())
     }
 
     /// Takes the content away again.
     pub(crate) fn discard(&self) {
-        let _ = std::fs::remove_file(&self.temporary);
+        if let Ok(place) = self.tree.place(self.target) {
+            let _ = place.dir.remove_file(OsStr::new(&self.temporary));
+        }
     }
 }
 
-fn same(a: &Metadata, b: &Metadata) -> bool {
-    let identity = |meta: &Metadata| {
+fn same(a: &Stat, b: &Stat) -> bool {
+    let identity = |stat: &Stat| {
         (
-            (meta.dev(), meta.ino(), meta.size(), meta.mode()),
-            (meta.mtime(), meta.mtime_nsec(), meta.uid(), meta.gid()),
+            (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mode),
+            (stat.st_mtime, stat.st_mtime_nsec, stat.st_uid, stat.st_gid),
         )
     };
     // A name that was taken away changes this time too: the same file may stand in the tree twice,
     // and the other name of it holds its new content already.
-    let touched = |meta: &Metadata| (meta.ctime(), meta.ctime_nsec());
-    identity(a) == identity(b) && (touched(a) == touched(b) || a.nlink() < b.nlink())
-}
-
-/// Waits until the disk has the names in a directory.
-pub(crate) fn sync_directory(dir: &Path) -> io::Result<()> {
-    File::open(dir)?.sync_all()
+    let touched = |stat: &Stat| (stat.st_ctime, stat.st_ctime_nsec);
+    identity(a) == identity(b) && (touched(a) == touched(b) || a.st_nlink < b.st_nlink)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::path::PathBuf;
+
     use super::*;
 
-    fn file(content: &[u8]) -> (tempfile::TempDir, PathBuf) {
+    fn file(content: &[u8]) -> (tempfile::TempDir, Tree, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a.py");
         std::fs::write(&path, content).unwrap();
-        (dir, path)
+        let tree = Tree::new(guard::named::open_dir(dir.path()).unwrap());
+        (dir, tree, path)
     }
 
-    fn seen(path: &Path, content: &[u8]) -> FileState {
-        match match_content(path, content).unwrap() {
+    const NAME: &str = "a.py";
+
+    fn matched(tree: &Tree, name: &str, content: &[u8]) -> ContentMatch {
+        match_content(&tree.place(Path::new(name)).unwrap(), content).unwrap()
+    }
+
+    fn seen(tree: &Tree, name: &str, content: &[u8]) -> FileState {
+        match matched(tree, name, content) {
             ContentMatch::Yes(seen) => seen,
-            ContentMatch::No => panic!("{} holds something else", path.display()),
+            ContentMatch::No => panic!("{name} holds something else"),
         }
+    }
+
+    fn staged<'a>(tree: &'a Tree, name: &'a str, content: &[u8]) -> Replacement<'a> {
+        stage(tree, Path::new(name), ".t", content).unwrap()
     }
 
     #[test]
     fn replacement_keeps_mode_and_attributes() {
-        let (dir, path) = file(b"old");
+        let (dir, tree, path) = file(b"old");
         std::fs::set_permissions(&path, Permissions::from_mode(0o750)).unwrap();
         let named = rustix::fs::setxattr(&path, "user.note", b"kept", XattrFlags::empty()).is_ok();
-        let seen = seen(&path, b"old");
-        let staged = stage(&path, ".t", b"newer").unwrap();
+        let seen = seen(&tree, NAME, b"old");
+        let staged = staged(&tree, NAME, b"newer");
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert!(staged.commit(&seen).unwrap());
         assert_eq!(std::fs::read(&path).unwrap(), b"newer");
@@ -291,9 +312,9 @@ mod tests {
 
     #[test]
     fn changed_file_is_not_replaced() {
-        let (dir, path) = file(b"old");
-        let seen = seen(&path, b"old");
-        let staged = stage(&path, ".t", b"new").unwrap();
+        let (dir, tree, path) = file(b"old");
+        let seen = seen(&tree, NAME, b"old");
+        let staged = staged(&tree, NAME, b"new");
         std::fs::write(&path, b"mine").unwrap();
         assert!(!staged.commit(&seen).unwrap());
         assert_eq!(std::fs::read(&path).unwrap(), b"mine");
@@ -302,30 +323,26 @@ mod tests {
 
     #[test]
     fn both_hard_links_are_replaced() {
-        let (dir, path) = file(b"old");
+        let (dir, tree, path) = file(b"old");
         let other = dir.path().join("b.py");
         std::fs::hard_link(&path, &other).unwrap();
-        let seen = [seen(&path, b"old"), seen(&other, b"old")];
-        assert!(stage(&path, ".t", b"new").unwrap().commit(&seen[0]).unwrap());
+        let seen = [seen(&tree, NAME, b"old"), seen(&tree, "b.py", b"old")];
+        assert!(staged(&tree, NAME, b"new").commit(&seen[0]).unwrap());
         assert_eq!(std::fs::read(&other).unwrap(), b"old");
-        assert!(stage(&other, ".t", b"new").unwrap().commit(&seen[1]).unwrap());
+        assert!(staged(&tree, "b.py", b"new").commit(&seen[1]).unwrap());
         assert_eq!(std::fs::read(&other).unwrap(), b"new");
         std::fs::write(&other, b"NEW").unwrap();
         std::fs::hard_link(&other, dir.path().join("c.py")).unwrap();
-        assert!(!stage(&other, ".t", b"x").unwrap().commit(&seen[1]).unwrap());
+        assert!(!staged(&tree, "b.py", b"x").commit(&seen[1]).unwrap());
     }
 
     #[test]
     fn links_and_missing_files_do_not_match() {
-        let (dir, path) = file(b"old");
-        let link = dir.path().join("link.py");
-        std::os::unix::fs::symlink(&path, &link).unwrap();
-        assert!(matches!(match_content(&link, b"old").unwrap(), ContentMatch::No));
-        assert!(matches!(
-            match_content(&dir.path().join("none"), b"old").unwrap(),
-            ContentMatch::No
-        ));
-        assert!(matches!(match_content(&path, b"Old").unwrap(), ContentMatch::No));
-        assert_eq!(content(&path, 2).unwrap(), None);
+        let (dir, tree, path) = file(b"old");
+        std::os::unix::fs::symlink(&path, dir.path().join("link.py")).unwrap();
+        for (name, text) in [("link.py", b"old"), ("none", b"old"), (NAME, b"Old")] {
+            assert!(matches!(matched(&tree, name, text), ContentMatch::No), "{name}");
+        }
+        assert_eq!(content(&tree.place(Path::new(NAME)).unwrap(), 2).unwrap(), None);
     }
 }

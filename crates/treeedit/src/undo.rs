@@ -1,18 +1,13 @@
 //! Takes a run back: the last one when asked, an interrupted one before anything else.
-#![expect(
-    clippy::disallowed_methods,
-    reason = "writes the tree that is converted; no machine is examined"
-)]
-
 use data::{Fault, faults};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::journal::{Entry, Journal, JournalError, Journals, State, is_below};
-use super::paths::parent_directory;
+use super::journal::{Entry, Journal, JournalError, Journals, State};
 use super::replace::{self, StagedFile};
 use base::hash::Sha256;
+use guard::tree::Tree;
 
 /// A converted file is never larger; what is, was changed.
 const MAX_SIZE: u64 = 1 << 30;
@@ -99,7 +94,7 @@ pub fn undo(journals: &Journals, force: bool) -> Result<Option<UndoReport>, Undo
     let mut undone = UndoReport::default();
     for position in positions {
         let Some(entry) = journal.entries.get(position) else { continue };
-        match entry_state(journals.base(), entry)? {
+        match entry_state(journals, entry)? {
             EntryState::Old => {}
             EntryState::New => wanted.push(position),
             EntryState::Other | EntryState::Gone if force => wanted.push(position),
@@ -109,7 +104,7 @@ pub fn undo(journals: &Journals, force: bool) -> Result<Option<UndoReport>, Undo
     if !(undone.changed.is_empty() && undone.gone.is_empty()) {
         return Ok(Some(undone));
     }
-    undone.add_restored(&journal, restore(journals.base(), &journal, &wanted)?);
+    undone.add_restored(&journal, restore(journals, &journal, &wanted)?);
     journal.remove()?;
     Ok(Some(undone))
 }
@@ -121,9 +116,9 @@ pub fn recover(journals: &Journals) -> Result<Option<UndoReport>, UndoError> {
     let mut wanted = Vec::new();
     let mut undone = UndoReport::default();
     let mut left = Vec::new();
-    journal.remove_temporaries(journals.base());
+    journal.remove_temporaries(journals.tree());
     for (position, entry) in journal.entries.iter().enumerate() {
-        match entry_state(journals.base(), entry)? {
+        match entry_state(journals, entry)? {
             EntryState::Old => {}
             EntryState::New => wanted.push(position),
             other => {
@@ -132,22 +127,28 @@ pub fn recover(journals: &Journals) -> Result<Option<UndoReport>, UndoError> {
             }
         }
     }
-    undone.add_restored(&journal, restore(journals.base(), &journal, &wanted)?);
+    undone.add_restored(&journal, restore(journals, &journal, &wanted)?);
     if left.is_empty() {
         journal.remove()?;
     } else {
-        journal.finish(left, &[])?;
+        journal.finish(left, journals.tree(), &[])?;
     }
     Ok(Some(undone))
 }
 
-fn entry_state(base: &Path, entry: &Entry) -> Result<EntryState, UndoError> {
-    let path = base.join(entry.path.path());
-    let content = match replace::content(&path, MAX_SIZE) {
+fn entry_state(journals: &Journals, entry: &Entry) -> Result<EntryState, UndoError> {
+    let relative = entry.path.path();
+    let failed = |error| UndoError::Failed(journals.base().join(relative), error);
+    let place = match journals.tree().place(relative) {
+        Ok(place) => place,
+        Err(error) if replace::is_gone(&error) => return Ok(EntryState::Gone),
+        Err(error) => return Err(failed(error)),
+    };
+    let content = match replace::content(&place, MAX_SIZE) {
         Ok(Some(content)) => content,
-        Ok(None) if path.symlink_metadata().is_err() => return Ok(EntryState::Gone),
+        Ok(None) if place.dir.kind(&place.name).is_none() => return Ok(EntryState::Gone),
         Ok(None) => return Ok(EntryState::Other),
-        Err(error) => return Err(UndoError::Failed(path, error)),
+        Err(error) => return Err(failed(error)),
     };
     let hash = Sha256::of(&content).hex();
     Ok(if hash == entry.before {
@@ -160,7 +161,14 @@ fn entry_state(base: &Path, entry: &Entry) -> Result<EntryState, UndoError> {
 }
 
 /// Puts the originals back; returns the positions of those that were.
-fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<usize>, UndoError> {
+fn restore(
+    journals: &Journals,
+    journal: &Journal,
+    wanted: &[usize],
+) -> Result<Vec<usize>, UndoError> {
+    let tree = journals.tree();
+    // A directory that was removed since it was opened would still be known.
+    tree.forget();
     let mut restored = Vec::new();
     let mut dirs = BTreeSet::new();
     // In portions, so that a large tree does not have to fit into memory at once. All of a portion is
@@ -172,9 +180,9 @@ fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<usize
             .zip(originals)
             .map(|(&position, bytes)| {
                 let entry = &journal.entries[position];
-                let path = base.join(entry.path.path());
+                let path = entry.path.path();
                 let temporary = journal.temporary(position);
-                let laid = lay_back(base, &path, &temporary, entry.mode, &bytes);
+                let laid = lay_back(tree, path, &temporary, entry.mode, &bytes);
                 (position, path, laid)
             })
             .collect();
@@ -190,11 +198,14 @@ fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<usize
             });
             match placed {
                 Ok(true) => {
-                    dirs.insert(parent_directory(&path).to_owned());
+                    dirs.insert(path.parent().unwrap_or(Path::new("")));
                     restored.push(position);
                 }
                 Ok(false) => {}
-                Err(error) => failed = failed.or(Some(UndoError::Failed(path, error))),
+                Err(error) => {
+                    let path = journals.base().join(path);
+                    failed = failed.or(Some(UndoError::Failed(path, error)));
+                }
             }
         }
         if let Some(failed) = failed {
@@ -202,27 +213,25 @@ fn restore(base: &Path, journal: &Journal, wanted: &[usize]) -> Result<Vec<usize
         }
     }
     for dir in dirs {
-        let _ = replace::sync_directory(&dir);
+        let _ = tree.dir(dir).and_then(|dir| dir.sync());
     }
     Ok(restored)
 }
 
 /// Lays what a file held before beside it.
-fn lay_back(
-    base: &Path,
-    path: &Path,
+fn lay_back<'a>(
+    tree: &'a Tree,
+    path: &'a Path,
     temporary: &str,
     mode: u32,
     bytes: &[u8],
-) -> io::Result<StagedFile> {
-    let dir = parent_directory(path);
-    if dir.symlink_metadata().is_err() {
-        std::fs::create_dir_all(dir)?;
-    }
-    if !is_below(base, path) {
-        return Err(io::Error::other(faults::LinkOutOfTree.fault()));
-    }
-    let laid = replace::stage_unsynced(path, temporary, bytes)?;
+) -> io::Result<StagedFile<'a>> {
+    let parent = path.parent().unwrap_or(Path::new(""));
+    tree.root().descend_or_create(parent, 0o777).map_err(|error| match error.kind() {
+        io::ErrorKind::NotADirectory => io::Error::other(faults::LinkOutOfTree.fault()),
+        _ => error,
+    })?;
+    let laid = replace::stage_unsynced(tree, path, temporary, bytes)?;
     laid.set_permissions(mode)?;
     Ok(laid)
 }

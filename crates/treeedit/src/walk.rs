@@ -11,11 +11,14 @@ use std::ffi::OsStr;
 use std::fs::{File, FileType, Metadata};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use guard::file::open_regular;
+use guard::tree::Tree;
 use ignore::{DirEntry, WalkBuilder};
 
 use super::exclude::Excludes;
+use super::ignore_files;
 use super::kind::FileKind;
 pub use super::walk_failure::WalkError;
 use base::walk_error;
@@ -47,7 +50,7 @@ pub struct Scope {
 }
 
 /// A directory below which files are converted.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Root {
     /// As the user named it; for a file its directory.
     pub dir: PathBuf,
@@ -55,7 +58,37 @@ pub struct Root {
     pub real: PathBuf,
     /// Whether the directory was named, or files in it.
     pub whole: bool,
+    tree: OnceLock<Tree>,
 }
+
+impl Root {
+    /// The root `dir`, which is `real` without links.
+    pub fn new(dir: impl Into<PathBuf>, real: impl Into<PathBuf>, whole: bool) -> Self {
+        Self { dir: dir.into(), real: real.into(), whole, tree: OnceLock::new() }
+    }
+
+    /// The open directories of the root: what is read below it is opened through them, so that
+    /// nobody who replaces a directory by a link leads out of it.
+    ///
+    /// # Errors
+    ///
+    /// The root cannot be opened.
+    pub fn tree(&self) -> io::Result<&Tree> {
+        if let Some(tree) = self.tree.get() {
+            return Ok(tree);
+        }
+        let tree = Tree::new(guard::named::open_dir(&self.dir)?);
+        Ok(self.tree.get_or_init(|| tree))
+    }
+}
+
+impl PartialEq for Root {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.dir, &self.real, self.whole) == (&other.dir, &other.real, other.whole)
+    }
+}
+
+impl Eq for Root {}
 
 /// A file that is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,6 +105,17 @@ pub struct SourceFile {
     pub size: u64,
     /// Whether a person starts it (`-l`).
     pub launch: bool,
+}
+
+impl SourceFile {
+    /// Opens the file below its root. No link is followed.
+    ///
+    /// # Errors
+    ///
+    /// It is gone, or no regular file any more.
+    pub fn open(&self) -> io::Result<File> {
+        self.root.tree()?.open(&self.relative)
+    }
 }
 
 /// Reason why a file is not read although its name selects it.
@@ -185,8 +229,10 @@ impl Walk<'_> {
         if !meta.is_dir() {
             return self.single(path, &real, &meta);
         }
-        let root = self.add_root(Root { dir: path.to_owned(), real, whole: true });
-        let walk = builder(&root, self.scope, excludes)?.build();
+        let root = self.add_root(Root::new(path, real, true));
+        root.tree().map_err(failed)?;
+        let refused = Refused::default();
+        let walk = builder(&root, self.scope, excludes, &refused)?.build();
         for entry in walk {
             match entry {
                 Ok(entry) => {
@@ -198,6 +244,9 @@ impl Walk<'_> {
                 }
                 Err(error) => self.unreadable(path, &error),
             }
+        }
+        for (path, why) in refused.take() {
+            self.skip(&path, why);
         }
         Ok(())
     }
@@ -224,7 +273,8 @@ impl Walk<'_> {
         };
         let real_dir = real.parent().unwrap_or(Path::new("/")).to_owned();
         let name = path.file_name().unwrap_or_default();
-        let root = self.add_root(Root { dir: dir.to_owned(), real: real_dir, whole: false });
+        let root = self.add_root(Root::new(dir, real_dir, false));
+        root.tree().map_err(|error| WalkError::Unreadable(path.to_owned(), error))?;
         let kind = kind_of(path, name).ok_or_else(|| WalkError::UnknownKind(path.to_owned()))?;
         self.file(&root, path, Path::new(name), kind, meta);
         Ok(())
@@ -395,8 +445,9 @@ pub struct Entry {
 /// All that is walked below `root`, of whatever kind; directories come before what they hold.
 pub fn everything(root: &Root, scope: &Scope) -> Result<Vec<Entry>, WalkError> {
     let nothing = Excludes::new(&[]);
+    let refused = Refused::default();
     let mut entries = Vec::new();
-    for entry in builder(root, scope, &nothing)?.build() {
+    for entry in builder(root, scope, &nothing, &refused)?.build() {
         let entry = entry.map_err(|error| {
             let (path, cause) = place_and_cause(&error);
             WalkError::Unreadable(path.unwrap_or(&root.dir).to_owned(), cause)
@@ -407,23 +458,57 @@ pub fn everything(root: &Root, scope: &Scope) -> Result<Vec<Entry>, WalkError> {
             entries.push(Entry { relative: relative.to_owned(), kind });
         }
     }
-    Ok(entries)
+    match refused.take().into_iter().next() {
+        Some((path, _)) => Err(WalkError::NotRegular(path)),
+        None => Ok(entries),
+    }
 }
 
-fn builder(root: &Root, scope: &Scope, excludes: &Excludes) -> Result<WalkBuilder, WalkError> {
+/// Files of patterns that must not be opened: their directories are left out.
+#[derive(Debug, Clone, Default)]
+struct Refused(Arc<Mutex<Vec<(PathBuf, SkipReason)>>>);
+
+impl Refused {
+    /// Whether a directory may be entered.
+    fn admits(&self, dir: &Path) -> bool {
+        let Some(refused) = ignore_files::refuse(dir) else { return true };
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(refused);
+        false
+    }
+
+    fn take(&self) -> Vec<(PathBuf, SkipReason)> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+fn builder(
+    root: &Root,
+    scope: &Scope,
+    excludes: &Excludes,
+    refused: &Refused,
+) -> Result<WalkBuilder, WalkError> {
     let mut builder = WalkBuilder::new(&root.dir);
     builder.standard_filters(false).follow_links(false).sort_by_file_name(OsStr::cmp);
     if scope.ignore_files {
         // Ignore files above the root count where one repository reaches over both.
         let in_git = root.real.ancestors().any(|dir| dir.join(".git").symlink_metadata().is_ok());
+        // The walk opens those of the root before it asks for entries.
+        let above = if in_git { usize::MAX } else { 1 };
+        let first = root.real.ancestors().take(above).find_map(ignore_files::refuse);
+        if let Some((path, _)) = first {
+            return Err(WalkError::NotRegular(path));
+        }
         builder.git_ignore(true).ignore(true).git_exclude(true).require_git(false).parents(in_git);
     }
     let filter = excludes.below(&root.dir)?;
     let top = root.dir.clone();
+    let (refused, reads_patterns) = (refused.clone(), scope.ignore_files);
     builder.filter_entry(move |entry| {
         let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
         let relative = entry.path().strip_prefix(&top).unwrap_or(entry.path());
-        entry.depth() == 0 || !(is_dir && is_foreign(entry) || filter.excludes(relative, is_dir))
+        entry.depth() == 0
+            || !(is_dir && is_foreign(entry) || filter.excludes(relative, is_dir))
+                && (!is_dir || !reads_patterns || refused.admits(entry.path()))
     });
     Ok(builder)
 }
@@ -445,7 +530,7 @@ fn kind_of(path: &Path, name: &OsStr) -> Option<FileKind> {
         return None;
     }
     let mut line = [0; 128];
-    let mut file = File::open(path).ok()?;
+    let mut file = open_regular(path).ok()?;
     let length = file.read(&mut line).ok()?;
     let end = line[..length].iter().position(|&byte| byte == b'\n').unwrap_or(length);
     FileKind::of_first_line(&line[..end])

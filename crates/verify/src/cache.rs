@@ -9,10 +9,13 @@
     reason = "keeps compiled kernels in the cache directory of this user"
 )]
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::ffi::OsStr;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use guard::dir::Dir;
+use guard::named::{open_dir, open_or_create_dir};
 
 use sha2::{Digest as _, Sha256};
 
@@ -75,8 +78,8 @@ fn list_compiler_files() -> Vec<String> {
 
 /// A kernel that was kept, if there is one and it is whole.
 pub fn read(dir: &Path, key: &str) -> Option<Vec<u8>> {
-    check_owner(dir).ok()?;
-    let file = File::open(dir.join(key)).ok()?;
+    let dir = check_owner(open_dir(dir).ok()?).ok()?;
+    let file = dir.open(OsStr::new(key)).ok()?;
     let mut bytes = Vec::new();
     let limit = MAGIC.len() + HASH + MAX_BINARY + 1;
     file.take(limit as u64).read_to_end(&mut bytes).ok()?;
@@ -88,38 +91,35 @@ pub fn read(dir: &Path, key: &str) -> Option<Vec<u8>> {
 
 /// Keeps a kernel. A reader sees all of it or nothing.
 pub fn write(dir: &Path, key: &str, binary: &[u8]) -> std::io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    check_owner(dir)?;
-    let unfinished = dir.join(format!("{key}.{}", std::process::id()));
+    let dir = check_owner(open_or_create_dir(dir, 0o700)?)?;
+    let (unfinished, mut file) = dir.create_temporary(&format!("{key}."), 0o600)?;
     let write = || {
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
         file.write_all(MAGIC)?;
         file.write_all(&Sha256::digest(binary))?;
         file.write_all(binary)?;
         drop(file);
-        std::fs::rename(&unfinished, dir.join(key))
+        dir.rename(&unfinished, OsStr::new(key))
     };
     let done = write();
     if done.is_err() {
-        let _ = std::fs::remove_file(&unfinished);
+        let _ = dir.remove_file(&unfinished);
     }
     done
 }
 
 /// Forgets a kernel.
 pub fn remove(dir: &Path, key: &str) {
-    let _ = std::fs::remove_file(dir.join(key));
+    if let Ok(dir) = open_dir(dir) {
+        let _ = dir.remove_file(OsStr::new(key));
+    }
 }
 
-/// Whether the directory is this user's alone: what lies in it is run.
-fn check_owner(dir: &Path) -> std::io::Result<()> {
-    let seen = std::fs::symlink_metadata(dir)?;
-    let own = seen.is_dir()
-        && seen.uid() == rustix::process::geteuid().as_raw()
-        && seen.mode() & 0o022 == 0;
+/// The directory, if it is this user's alone: what lies in it is run.
+fn check_owner(dir: Dir) -> std::io::Result<Dir> {
+    let seen = dir.own_stat()?;
+    let own = seen.st_uid == rustix::process::geteuid().as_raw() && seen.st_mode & 0o022 == 0;
     let denied = || std::io::Error::other(data::faults::DirectoryNotOwn.fault());
-    if own { Ok(()) } else { Err(denied()) }
+    if own { Ok(dir) } else { Err(denied()) }
 }
 
 /// Hexadecimal digits.

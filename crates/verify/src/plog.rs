@@ -32,7 +32,7 @@ impl Logs {
     /// `keep` cannot be made.
     pub fn new(keep: Option<&Path>) -> std::io::Result<Self> {
         if let Some(keep) = keep {
-            std::fs::create_dir_all(keep)?;
+            guard::named::open_or_create_dir(keep, 0o777)?;
             return Ok(Self { temporary: None, kept: Some(std::path::absolute(keep)?) });
         }
         let temporary = tempfile::Builder::new().prefix("ascend-doctor-").tempdir().ok();
@@ -64,7 +64,7 @@ pub fn last_errors(dir: &Path) -> Option<LogTail> {
 }
 
 fn read_errors(path: &Path) -> Option<LogTail> {
-    let mut file = std::fs::File::open(path).ok()?;
+    let mut file = guard::file::open_regular(path).ok()?;
     let size = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(TAIL))).ok()?;
     let mut bytes = Vec::new();

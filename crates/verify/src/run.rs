@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, ScopedJoinHandle};
 use std::time::Duration;
 
 use super::libraries::Installation;
@@ -254,10 +255,11 @@ pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<
     orphans::adopt();
     let opens_devices = wanted.stages.iter().any(|stage| *stage > Stage::Load);
     let (first, in_use) = std::thread::scope(|scope| {
-        let query = scope
-            .spawn(move || if opens_devices { look(QUERY_LIMIT) } else { DeviceUse::NotAsked });
+        let query = move || if opens_devices { look(QUERY_LIMIT) } else { DeviceUse::NotAsked };
+        let asked = Builder::new().spawn_scoped(scope, query);
         let first = run_child(wanted, &build_order(wanted, Task::Ladder, None), listen);
-        (first, query.join().unwrap_or_default())
+        // Without threads one comes after the other.
+        (first, asked.map_or_else(|_| query(), |asked| asked.join().unwrap_or_default()))
     });
     let mut done = RunResult { in_use, ..RunResult::of(first) };
     done.end_orphans();
@@ -345,9 +347,18 @@ fn run_children(
     std::thread::scope(|scope| {
         let threads: Vec<_> = orders
             .into_iter()
-            .map(|order| scope.spawn(move || run_child(wanted, &order, listen)))
+            .map(|order| {
+                let order = Arc::new(order);
+                let own = Arc::clone(&order);
+                let run = move || run_child(wanted, &own, listen);
+                Builder::new().spawn_scoped(scope, run).map_err(|_| order)
+            })
             .collect();
-        threads.into_iter().filter_map(|thread| thread.join().ok()).collect()
+        let run = |thread: Result<ScopedJoinHandle<'_, ChildResult>, Arc<Order>>| match thread {
+            Ok(thread) => thread.join().ok(),
+            Err(order) => Some(run_child(wanted, &order, listen)),
+        };
+        threads.into_iter().filter_map(run).collect()
     })
 }
 
@@ -372,12 +383,23 @@ fn run_ranks(wanted: &RunOptions, devices: &[i32], listen: EventListener<'_>) ->
     std::thread::scope(|scope| {
         let (forward, sender) = (&forward, &sender);
         let first = rank(0, devices[0], None);
-        let first = scope.spawn(move || {
+        let name = first.name();
+        let started = Builder::new().spawn_scoped(scope, move || {
             let ran = run_child(wanted, &first, forward);
             // Without root information no other rank is started.
             sender.lock().unwrap_or_else(PoisonError::into_inner).take();
             ran
         });
+        let first = match started {
+            Ok(first) => first,
+            Err(error) => {
+                // Ranks wait for each other: they cannot run one after the other.
+                let mut ran = ChildResult::new(name, devices.first().copied());
+                ran.end = ChildEnd::NotStarted(error.to_string());
+                ranks.push(ran);
+                return;
+            }
+        };
         let others = root.recv().map(|root| {
             let orders = (1..).zip(&devices[1..]);
             run_children(

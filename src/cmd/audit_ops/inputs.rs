@@ -1,7 +1,6 @@
 //! The files and directories that the user names, read.
 #![expect(clippy::disallowed_methods, reason = "opens what the user named")]
 
-use std::fs::File;
 use std::path::Path;
 
 use walkdir::WalkDir;
@@ -10,6 +9,7 @@ use audit::inputs::{Directory, DirectoryFiles, Inputs, Unread, is_config, is_mod
 use audit::{Model, Unreadable, python};
 use base::walk_error;
 use data::{Catalog, ui};
+use guard::file::open_regular;
 
 use super::links::{Links, is_hidden};
 
@@ -115,7 +115,7 @@ fn read_other_files(inputs: &mut Inputs, dir: &Path) -> Directory {
         }
         looked_at += 1;
         let path = entry.path().display().to_string();
-        let model = match File::open(entry.path()) {
+        let model = match open_regular(entry.path()) {
             Ok(mut file) => audit::read(&mut file),
             Err(error) => Err(Unreadable::Io(error)),
         };
@@ -132,5 +132,5 @@ fn file(path: &Path, options: &python::Options) -> Result<Model, Unreadable> {
     if python::is_source(path) {
         return python::read(path, options);
     }
-    audit::read(&mut File::open(path)?)
+    audit::read(&mut open_regular(path)?)
 }

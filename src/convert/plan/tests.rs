@@ -61,7 +61,7 @@ fn empty_native_file_with_mark_is_marked_once() {
     let file = SourceFile {
         path: "a.cu".into(),
         relative: "a.cu".into(),
-        root: Arc::new(Root { dir: ".".into(), real: "/".into(), whole: true }),
+        root: Arc::new(Root::new(".", "/", true)),
         kind: FileKind::Native,
         size: 0,
         launch: false,

@@ -275,7 +275,7 @@ fn is_test(relative: &Path) -> bool {
 ///
 /// Where it cannot be read, or is too large.
 pub fn text_of(path: &Path) -> Result<String, Unreadable> {
-    let file = std::fs::File::open(path)?;
+    let file = guard::file::open_regular(path)?;
     let size = file.metadata().map_or(0, |about| about.len()).min(LARGEST);
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or(0) + 1);
     file.take(LARGEST + 1).read_to_end(&mut bytes)?;

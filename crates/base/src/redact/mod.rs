@@ -4,9 +4,12 @@
 //! URL) or by its name (`password=…`). A tool that promises to find every secret promises too much:
 //! whoever passes a bundle on has to look through it, and the documents say so.
 
+mod context;
 mod domain;
 mod names;
+mod opaque;
 mod patterns;
+mod tokens;
 
 use std::borrow::Cow;
 
@@ -41,6 +44,9 @@ const MARK: &[u8] = b"***";
 /// Keys whose values are names.
 const NAMED: [&str; 9] =
     ["user", "username", "login", "owner", "host", "hostname", "name", "node", "subject"];
+
+/// The longest list of words that is read as a command line.
+const MOST_WORDS: usize = 4096;
 
 /// How often a text is looked at again after its secrets were taken out. Two passes settle all that
 /// the property tests have found; the bound is for hostile texts.
@@ -88,8 +94,12 @@ impl Redactor {
     pub fn json(&mut self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(text),
-            Value::Array(list) => list.iter_mut().for_each(|inner| self.json(inner)),
+            Value::Array(list) => {
+                self.arguments(list);
+                list.iter_mut().for_each(|inner| self.json(inner));
+            }
             Value::Object(map) => {
+                self.pair(map);
                 *map = std::mem::take(map)
                     .into_iter()
                     .map(|(key, mut inner)| {
@@ -99,6 +109,14 @@ impl Redactor {
                                 if patterns::names_a_secret(&key) && !text.is_empty() =>
                             {
                                 self.mark(text);
+                            }
+                            Value::Array(list) if patterns::names_a_secret(&key) => {
+                                for inner in list {
+                                    match inner {
+                                        Value::String(text) if !text.is_empty() => self.mark(text),
+                                        inner => self.json(inner),
+                                    }
+                                }
                             }
                             // So is `"user": "li"`, which elsewhere is a word.
                             Value::String(text)
@@ -113,6 +131,57 @@ impl Redactor {
                     .collect();
             }
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A list of words may be a command line: an option and its value are two strings.
+    fn arguments(&mut self, list: &mut [Value]) {
+        let words: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
+        let Some(words) = words.filter(|words| (2..=MOST_WORDS).contains(&words.len())) else {
+            return;
+        };
+        let joined = words.join(" ");
+        let mut spans = self.spans(joined.as_bytes());
+        spans.sort_unstable();
+        let mut start = 0;
+        for word in list {
+            let Value::String(text) = word else { continue };
+            let range = start..start + text.len();
+            start = range.end + 1;
+            // The part of a word that is a secret, without what is before it.
+            let hit = spans.iter().find(|(from, to)| *from < range.end && *to > range.start);
+            if let Some((from, _)) = hit {
+                let kept = from.saturating_sub(range.start);
+                if text.is_char_boundary(kept) && text[kept..] != *"***" {
+                    text.truncate(kept);
+                    text.push_str("***");
+                    self.count += 1;
+                }
+            }
+        }
+    }
+
+    /// `{"name": "TOKEN", "value": "x"}`, and a Kubernetes secret.
+    fn pair(&mut self, map: &mut serde_json::Map<String, Value>) {
+        let says = |map: &serde_json::Map<String, Value>, key: &str, is: &dyn Fn(&str) -> bool| {
+            map.get(key).and_then(Value::as_str).is_some_and(is)
+        };
+        if ["name", "key"].iter().any(|key| says(map, key, &patterns::names_a_secret))
+            && let Some(Value::String(text)) = map.get_mut("value")
+            && !text.is_empty()
+        {
+            self.mark(text);
+        }
+        if says(map, "kind", &|kind| kind == "Secret") {
+            for block in ["data", "stringData"] {
+                if let Some(Value::Object(values)) = map.get_mut(block) {
+                    for value in values.values_mut() {
+                        if let Value::String(text) = value {
+                            self.mark(text);
+                        }
+                    }
+                }
+            }
         }
     }
 
@@ -163,12 +232,7 @@ impl Redactor {
 
     /// The text without what is found in it now and how many places that were, if there are any.
     fn pass(&self, text: &[u8], write: impl Fn(&mut Vec<u8>, &[u8])) -> Option<(Vec<u8>, usize)> {
-        let mut spans = patterns::find(&SECRETS, text);
-        if self.level >= Level::Hosts {
-            spans.extend(patterns::find(&HOSTS, text));
-            spans.extend(domain::find(text));
-            spans.extend(self.names.find(text));
-        }
+        let mut spans = self.spans(text);
         if spans.is_empty() {
             return None;
         }
@@ -188,6 +252,20 @@ impl Redactor {
         }
         out.extend_from_slice(&text[done..]);
         Some((out, count))
+    }
+
+    /// Where something is that goes.
+    fn spans(&self, text: &[u8]) -> Vec<(usize, usize)> {
+        let mut spans = patterns::find(&SECRETS, text);
+        spans.extend(tokens::find(text));
+        spans.extend(opaque::find(text));
+        spans.extend(context::find_manifests(text));
+        if self.level >= Level::Hosts {
+            spans.extend(patterns::find(&HOSTS, text));
+            spans.extend(domain::find(text));
+            spans.extend(self.names.find(text));
+        }
+        spans
     }
 }
 

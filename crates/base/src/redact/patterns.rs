@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::bytes::{Captures, Regex};
 
+use super::context;
+
 /// A form of secrets: the first group that took part is the secret, or the whole match.
 pub(super) struct Pattern {
     regex: Regex,
@@ -12,7 +14,7 @@ pub(super) struct Pattern {
 
 /// What of what was matched may be something harmless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Care {
+pub(super) enum Care {
     /// Nothing.
     Sure,
     /// Numbers and words of a language.
@@ -21,33 +23,40 @@ enum Care {
     Password,
     /// Whatever is a word: nothing but a blank stands before it.
     Mixed,
+    /// Another option, of programs that log in.
+    Login,
 }
 
 /// The end of a name that speaks of a secret. `tokens` and `tokenizer` are none.
-const NAMES: &str = "token|secret|passw(?:or)?d|passphrase|pwd|api[_-]?key|access[_-]?key(?:[_-]?id)?|\
-    secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|credentials?|cookie|authorization";
+const NAMES: &str = "token|secret|passw(?:or)?ds?|passphrase|pwd|api[_-]?key|access[_-]?key(?:[_-]?id)?|\
+    secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|encryption[_-]?key|signing[_-]?key|\
+    session[_-]?key|master[_-]?key|hmac[_-]?key|client[_-]?key[_-]?data|dockerconfigjson|dockercfg|\
+    credentials?|cookie|authorization";
 /// The same in Chinese. What stands behind them may be prose, so that they have forms of their own.
 const CHINESE: &str = "密码|口令|密钥|私钥|令牌|凭证|凭据|授权码|访问码";
 /// Those that may be numbers.
 const PASSWORDS: &str = "passw(?:or)?d|passphrase";
 
 fn compile(expressions: &[(&str, Care)]) -> Vec<Pattern> {
+    compile_all(expressions.iter().copied())
+}
+
+fn compile_all<'a>(expressions: impl Iterator<Item = (&'a str, Care)>) -> Vec<Pattern> {
     let compile = |text: &str| Regex::new(text).expect("the expressions are proved by a test");
     expressions
-        .iter()
         .map(|(text, care)| Pattern {
             regex: compile(&format!(
                 "(?-u){}",
-                text.replace("NAMES", NAMES).replace("PASSWORDS", PASSWORDS)
+                context::expand(text).replace("NAMES", NAMES).replace("PASSWORDS", PASSWORDS)
             )),
-            care: *care,
+            care,
         })
         .collect()
 }
 
 /// Tokens, keys and passwords.
 pub(super) static SECRETS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
-    compile(&[
+    let mut all = compile(&[
         // Private keys, whole, without their end, and without their begin (the tail of a log).
         (
             r"(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY|\z)",
@@ -63,11 +72,8 @@ pub(super) static SECRETS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             r#"(?i)[?&;#][\w.-]{0,60}(?:token|key|secret|pass|pwd|cred|auth|sig|session|cookie)[\w.-]{0,60}=([^&;#\s"'<>]+)"#,
             Care::Sure,
         ),
-        // Forms of known services.
-        (
-            r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b|\bgh[pousr]_[A-Za-z0-9]{20,255}|\bgithub_pat_[A-Za-z0-9_]{20,255}|\bglpat-[A-Za-z0-9_-]{16,}|\bhf_[A-Za-z0-9]{20,}|\bsk-[A-Za-z0-9_-]{20,}|\bxox[abeprs]-[A-Za-z0-9-]{10,}|\bAIza[A-Za-z0-9_-]{35}|\bnpm_[A-Za-z0-9]{30,}|\bpypi-[A-Za-z0-9_-]{16,}|\bdckr_pat_[A-Za-z0-9_-]{16,}|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?",
-            Care::Sure,
-        ),
+        // Tokens of services are in a table: see `tokens`. This one has parts.
+        (r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?", Care::Sure),
         (r"(?i)\bbearer\s+([A-Za-z0-9+/=._~-]{8,})", Care::Sure),
         (r"(?i)\blogin\s+\S+\s+password\s+(\S+)", Care::Sure),
         // Values whose names say what they are.
@@ -99,14 +105,12 @@ pub(super) static SECRETS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             Care::Sure,
         ),
         (
-            r#"\b(?:mysql\w{0,12}|mariadb[\w-]{0,12})\s(?:[^\n|;&]{0,200}?\s)?-p(?:'([^'\n]{1,200})'|"([^"\n]{1,200})"|([^\s'"]{1,200}))"#,
-            Care::Sure,
-        ),
-        (
             r#"\bsshpass\s{1,4}-p\s{0,4}(?:'([^'\n]{1,200})'|"([^"\n]{1,200})"|([^\s'"]{1,200}))"#,
             Care::Sure,
         ),
-    ])
+    ]);
+    all.extend(compile(context::FORMS));
+    all
 });
 
 /// Addresses, and names with a place.
@@ -147,7 +151,8 @@ pub(super) static HOSTS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 });
 
 static NAME: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(&format!("(?i-u)(?:{NAMES}|{CHINESE})$"))
+    let short = r"(?:^|[_.-])(?:pass|auth|ak|sk|secrets|api_?keys)|[a-z]Pass|[A-Z]PASS";
+    Regex::new(&format!("(?-u)(?:(?i:{NAMES}|{CHINESE}|{short}))$"))
         .expect("the expressions are proved by a test")
 });
 
@@ -164,6 +169,7 @@ pub(super) fn find(patterns: &[Pattern], text: &[u8]) -> Vec<(usize, usize)> {
         while at <= text.len()
             && let Some(found) = pattern.regex.captures_at(text, at)
         {
+            // A form may have several secrets; the rest is found in the next pass.
             let (start, end) = secret(&found);
             let value = &text[start..end];
             let word = || is_word(value) || is_scheme(value, &text[end..]);
@@ -172,6 +178,7 @@ pub(super) fn find(patterns: &[Pattern], text: &[u8]) -> Vec<(usize, usize)> {
                 Care::Value => is_number(value) || word(),
                 Care::Password => word(),
                 Care::Mixed => !is_mixed(value),
+                Care::Login => value.starts_with(b"-") || word(),
             };
             if !harmless {
                 spans.push((start, end));

@@ -2,15 +2,23 @@
 //!
 //! Directories, links and files keep their places; of large files only the ranges that were
 //! read are kept (sparse files of the right size, listed in [`sidecar::PARTIAL`]).
+//!
+//! The recording has the links of the machine, so nothing is ever written through a link in it: see
+//! [`guard::tree`].
 #![expect(clippy::disallowed_methods, reason = "part of the sysroot")]
 
 use facts::Space;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, symlink};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
+
+use guard::dir::names;
+use guard::tree::{Place, Tree};
+use rustix::fs::FileType;
 
 use super::environ::redact_urls;
 use super::resolve::{Directory, Resolver};
@@ -46,7 +54,7 @@ pub fn is_unread_or_program(path: &Path) -> io::Result<bool> {
 
 #[derive(Debug)]
 pub(super) struct Recorder {
-    dir: PathBuf,
+    tree: Arc<Tree>,
     state: Mutex<State>,
     kept: Kept,
     failure: Failure,
@@ -81,14 +89,15 @@ fn note(failure: &Failure, error: &io::Error) {
 #[derive(Debug)]
 pub(super) struct Sink {
     real: String,
-    path: PathBuf,
+    tree: Arc<Tree>,
     kept: Kept,
     failure: Failure,
 }
 
 impl Sink {
     pub(super) fn write_at(&self, bytes: &[u8], offset: u64) {
-        let file = File::options().write(true).open(&self.path);
+        let place = self.tree.place(relative(&self.real));
+        let file = place.and_then(|place| place.dir.open_for_writing(&place.name, None));
         if let Err(error) = file.and_then(|file| file.write_all_at(bytes, offset)) {
             note(&self.failure, &error);
         }
@@ -103,12 +112,13 @@ impl Sink {
 
 impl Recorder {
     pub(super) fn create(dir: &Path) -> io::Result<Self> {
-        make_own(dir)?;
-        if fs::read_dir(dir)?.next().is_some() {
+        // It holds what perhaps only its owner may read: copies do not have the modes of the files.
+        let dir = guard::named::open_or_create_dir(dir, 0o700)?;
+        if !dir.entries()?.is_empty() {
             return Err(io::Error::other(data::faults::DirectoryNotEmpty.fault()));
         }
         Ok(Self {
-            dir: dir.to_owned(),
+            tree: Arc::new(Tree::new(dir)),
             state: Mutex::default(),
             kept: Kept::default(),
             failure: Failure::default(),
@@ -137,7 +147,7 @@ impl Recorder {
                 });
             }
             match stat.kind {
-                FileKind::Directory => self.make(&self.at(real)),
+                FileKind::Directory => self.make(relative(real)),
                 FileKind::Link => self.copy_link(real, resolver),
                 FileKind::File => self.touch(real, stat.size, state),
                 _ => Ok(()),
@@ -158,12 +168,12 @@ impl Recorder {
     ) {
         self.with(|state| {
             let real = directory.real().trim_end_matches('/');
-            self.make(&self.at(real))?;
+            self.make(relative(real))?;
             for (name, kind) in entries.iter().take(5_000) {
                 let child = format!("{real}/{name}");
                 match kind {
                     FileKind::Link => self.copy_link(&child, resolver)?,
-                    FileKind::Directory => self.make(&self.at(&child))?,
+                    FileKind::Directory => self.make(relative(&child))?,
                     FileKind::File => {
                         let stat = directory.lstat(name).map_err(io::Error::other)?;
                         self.touch(&child, Stat::from_raw(&stat).size, state)?;
@@ -186,7 +196,7 @@ impl Recorder {
             }
             sink = Some(Sink {
                 real: real.to_owned(),
-                path: self.at(real),
+                tree: Arc::clone(&self.tree),
                 kept: Arc::clone(&self.kept),
                 failure: Arc::clone(&self.failure),
             });
@@ -243,7 +253,8 @@ impl Recorder {
             ..sysroot.machine().clone()
         };
         self.redact()?;
-        let partial: BTreeSet<String> = self.files().filter(|path| self.is_partial(path)).collect();
+        let partial: BTreeSet<String> =
+            self.files()?.into_iter().filter(|path| self.is_partial(path)).collect();
         self.write(sidecar::PARTIAL, &partial)?;
         self.write(sidecar::ROOTMETA, &state.nodes)?;
         if !state.hashes.is_empty() {
@@ -259,34 +270,44 @@ impl Recorder {
     }
 
     /// The regular files of the recording, by logical path.
-    fn files(&self) -> impl Iterator<Item = String> {
-        walkdir::WalkDir::new(&self.dir)
-            .into_iter()
-            .filter_map(Result::ok)
-            .filter(|entry| entry.file_type().is_file())
-            .filter_map(|entry| {
-                let path = entry.path().strip_prefix(&self.dir).ok()?.to_str()?;
-                Some(format!("/{path}"))
-            })
+    fn files(&self) -> io::Result<Vec<String>> {
+        let mut files = Vec::new();
+        let mut todo = vec![String::new()];
+        while let Some(dir) = todo.pop() {
+            for (name, kind) in self.tree.dir(Path::new(&dir))?.entries()? {
+                let Some(name) = name.to_str() else { continue };
+                let path = if dir.is_empty() { name.to_owned() } else { format!("{dir}/{name}") };
+                match kind {
+                    FileType::Directory => todo.push(path),
+                    FileType::RegularFile => files.push(format!("/{path}")),
+                    _ => {}
+                }
+            }
+        }
+        Ok(files)
     }
 
     /// Takes user names and passwords out of the URLs in files that are known to hold some.
     fn redact(&self) -> io::Result<()> {
-        for path in self.files() {
+        for path in self.files()? {
             let name = path.rsplit('/').next().unwrap_or_default();
             if !WITH_URLS.contains(&name) {
                 continue;
             }
             // What was too large to be read is kept without content.
-            let at = self.at(&path);
-            if fs::symlink_metadata(&at)?.len() > super::TEXT_LIMIT {
+            let Place { dir, name } = self.tree.place(relative(&path))?;
+            if u64::try_from(dir.stat(&name)?.st_size).unwrap_or(u64::MAX) > super::TEXT_LIMIT {
                 continue;
             }
-            let bytes = fs::read(at)?;
+            let Some(bytes) = guard::file::read_bounded(&dir.open(&name)?, super::TEXT_LIMIT)?
+            else {
+                continue;
+            };
             let text = String::from_utf8_lossy(&bytes);
             let redacted = redact_urls(&text);
             if redacted != text {
-                fs::write(self.at(&path), redacted)?;
+                dir.remove_file(&name)?;
+                dir.create_new(&name, 0o666)?.write_all(redacted.as_bytes())?;
             }
         }
         Ok(())
@@ -294,65 +315,57 @@ impl Recorder {
 
     /// Whether less than the whole content was kept: its beginning, holes, or nothing at all.
     fn is_partial(&self, real: &str) -> bool {
-        let Ok(meta) = fs::symlink_metadata(self.at(real)) else {
-            return false;
-        };
+        let stat = self.tree.place(relative(real)).and_then(|place| place.dir.stat(&place.name));
+        let Ok(stat) = stat else { return false };
         let kept = self.kept.lock().ok().and_then(|kept| kept.get(real).copied());
         let is_whole = kept.is_some_and(|(size, done)| done >= size);
-        meta.is_file() && meta.len() > 0 && !is_whole
+        let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
+        is_file && stat.st_size > 0 && !is_whole
     }
 
     fn write(&self, name: &str, value: &impl serde::Serialize) -> io::Result<()> {
         let mut text = serde_json::to_vec_pretty(value)?;
         text.push(b'\n');
-        fs::write(self.dir.join(name), text)
-    }
-
-    fn at(&self, real: &str) -> PathBuf {
-        self.dir.join(real.trim_start_matches('/'))
+        let (dir, name) = (self.tree.root(), OsStr::new(name));
+        // The machine may have a file of this name.
+        dir.remove_if_present(name)?;
+        dir.create_new(name, 0o666)?.write_all(&text)
     }
 
     fn touch(&self, real: &str, size: u64, state: &State) -> io::Result<()> {
-        let path = self.at(real);
-        if state.sparse.contains(real) || fs::symlink_metadata(&path).is_ok() {
+        if state.sparse.contains(real) {
             return Ok(());
         }
-        self.make_parent(&path)?;
-        File::create(&path)?.set_len(size)
+        let Some(place) = self.free_place(real)? else { return Ok(()) };
+        place.dir.create_new(&place.name, 0o666)?.set_len(size)
     }
 
     fn copy_link(&self, real: &str, resolver: &Resolver) -> io::Result<()> {
-        let path = self.at(real);
-        if fs::symlink_metadata(&path).is_ok() {
-            return Ok(());
-        }
-        self.make_parent(&path)?;
+        let Some(place) = self.free_place(real)? else { return Ok(()) };
         let target = resolver.find(real, false).and_then(|found| found.target());
-        symlink(target.map_err(io::Error::other)?, path)
+        place.dir.symlink(Path::new(&target.map_err(io::Error::other)?), &place.name)
     }
 
-    fn make_parent(&self, path: &Path) -> io::Result<()> {
-        path.parent().map_or(Ok(()), |parent| self.make(parent))
+    /// The place of an entry; `None` if there is one already.
+    fn free_place(&self, real: &str) -> io::Result<Option<Place>> {
+        let path = relative(real);
+        self.make(path.parent().unwrap_or(Path::new("")))?;
+        let place = self.tree.place(path)?;
+        Ok(place.dir.kind(&place.name).is_none().then_some(place))
     }
 
     /// Makes a directory and those above it, but never that of the recording: who took it away,
     /// perhaps since a signal came, wants it gone.
     fn make(&self, path: &Path) -> io::Result<()> {
-        if path == self.dir {
-            return fs::symlink_metadata(path).map(drop);
+        match self.tree.dir(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            other => return other.map(drop),
         }
-        match fs::create_dir(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.make_parent(path)?;
-                // Another thread may have been quicker.
-                match fs::create_dir(path) {
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-                    other => other,
-                }
-            }
-            other => other,
+        let mut dir = self.tree.root().duplicate()?;
+        for name in names(path)? {
+            dir = dir.enter_or_create(name, 0o777)?;
         }
+        Ok(())
     }
 
     fn with(&self, act: impl FnOnce(&mut State) -> io::Result<()>) {
@@ -364,16 +377,9 @@ impl Recorder {
     }
 }
 
-/// Makes the directory of a recording. It holds what perhaps only its owner may read: copies do not
-/// have the modes of the files.
-fn make_own(dir: &Path) -> io::Result<()> {
-    if dir.is_dir() {
-        return Ok(());
-    }
-    if let Some(parent) = dir.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    fs::DirBuilder::new().mode(0o700).create(dir)
+/// The path of a logical path below the recording.
+fn relative(real: &str) -> &Path {
+    Path::new(real.trim_start_matches('/'))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ fn runs_are_undone_in_reverse_order() {
         |relative, before| Original { relative, mode: 0o644, names: 1, before, after: b"n" };
     let first = journals.begin(&[original(Path::new("a/b.py"), b"one")]).unwrap();
     first.settle().unwrap();
-    first.finish(vec![0], &[]).unwrap();
+    first.finish(vec![0], journals.tree(), &[]).unwrap();
     let second = journals.begin(&[original(odd, b"two"), original(odd, b"")]).unwrap();
     second.settle().unwrap();
     let (latest, state) = journals.latest().unwrap().unwrap();
@@ -64,6 +64,6 @@ fn damaged_journals_are_rejected() {
     let original =
         |before| Original { relative: Path::new("x"), mode: 0o644, names: 1, before, after: b"2" };
     let journal = journals.begin(&[original(b"1")]).unwrap();
-    pack(&File::create(journal.dir.join("originals.zip")).unwrap(), &[original(b"9")]).unwrap();
+    pack(&File::create(journal.path().join(ORIGINALS)).unwrap(), &[original(b"9")]).unwrap();
     assert!(matches!(journal.originals(&[0]), Err(JournalError::Malformed(..))));
 }

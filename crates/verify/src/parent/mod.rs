@@ -17,14 +17,14 @@ pub mod orphans;
 mod watch;
 
 use std::io::Read;
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::Stdio;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use guard::process::{Group, command};
+use rustix::process::Pid;
 
 use super::protocol::invocation::{ORDER, SUBCOMMAND};
 use super::protocol::vendor_output::OutputReader;
@@ -129,9 +129,9 @@ pub fn supervise(
     };
     let limits = Limits::new(Duration::from_millis(order.silence_ms));
     let mut event_reader = EventReader::default();
-    let kill = || child.leader.kill();
+    let kill = || child.group.kill();
     let watched = watch(&child.news, limits, &kill, &mut event_reader, listen);
-    ran.end = watched.end(event_reader.done, limits.silence, || describe_stuck(child.leader.pid));
+    ran.end = watched.end(event_reader.done, limits.silence, || describe_stuck(child.group.pid()));
     ran.events = event_reader.events;
     ran.last_call = event_reader.last_call;
     ran.calls = event_reader.calls;
@@ -141,37 +141,9 @@ pub fn supervise(
 }
 
 struct RunningChild {
-    leader: Arc<GroupLeader>,
+    group: Arc<Group>,
     news: Receiver<ChildEvent>,
     chatter: Arc<Mutex<OutputReader>>,
-}
-
-/// The child, which leads its group.
-struct GroupLeader {
-    pid: Pid,
-    /// Until it is reaped its number is nobody else's, and may be killed.
-    reaped: Mutex<bool>,
-}
-
-impl GroupLeader {
-    /// Kills it and all of its group.
-    fn kill(&self) {
-        let reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*reaped {
-            let _ = kill_process_group(self.pid, Signal::KILL);
-        }
-    }
-
-    /// Waits for its end. What it started and left behind in its group goes with it, as long as
-    /// the group has this number.
-    fn reap(&self, child: &mut Child) -> std::io::Result<ExitStatus> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-        while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(self.pid), options) {}
-        self.kill();
-        let mut reaped = self.reaped.lock().unwrap_or_else(PoisonError::into_inner);
-        *reaped = true;
-        child.wait()
-    }
 }
 
 fn spawn(
@@ -182,7 +154,8 @@ fn spawn(
     let (reports, writer) = std::io::pipe()?;
     let (words, mouth) = std::io::pipe()?;
     let text = serde_json::to_string(order)?;
-    let mut command = Command::new("/proc/self/exe");
+    // The environment is that of the caller: it says where the vendor's libraries are.
+    let mut command = command(Path::new("/proc/self/exe"))?;
     // Arguments are there for all to read, and who has the root information can join.
     match order.task {
         Task::Rank { .. } => command.args([SUBCOMMAND, "-"]).env(ORDER, text),
@@ -192,36 +165,43 @@ fn spawn(
         .envs(env.iter().map(|(name, value)| (name, value)))
         .stdin(Stdio::from(writer))
         .stdout(mouth.try_clone()?)
-        .stderr(mouth)
-        .process_group(0);
+        .stderr(mouth);
     if let Some(logs) = logs {
         command.env("ASCEND_PROCESS_LOG_PATH", logs);
     }
     let mut child = command.spawn()?;
     // Our ends of the child's pipes are in `command`: they have to go, or nothing ever ends.
     drop(command);
-    let pid = Pid::from_child(&child);
+    let group = Arc::new(Group::of(&child));
     let (sender, news) = channel();
     let chatter = Arc::new(Mutex::new(OutputReader::default()));
     let (ear, ends) = (Arc::clone(&chatter), sender.clone());
-    std::thread::spawn(move || {
+    let listen = move || {
         read(words, |bytes| {
             ear.lock().unwrap_or_else(PoisonError::into_inner).feed(bytes);
             true
         });
         let _ = ends.send(ChildEvent::OutputClosed);
-    });
+    };
     let said = sender.clone();
-    std::thread::spawn(move || {
+    let collect = move || {
         read(reports, |bytes| said.send(ChildEvent::ReportData(bytes.to_vec())).is_ok());
         let _ = said.send(ChildEvent::ReportClosed);
-    });
-    let leader = Arc::new(GroupLeader { pid, reaped: Mutex::new(false) });
-    let own = Arc::clone(&leader);
-    std::thread::spawn(move || {
+    };
+    let own = Arc::clone(&group);
+    let reap = move || {
         let _ = sender.send(ChildEvent::Exited(own.reap(&mut child)));
-    });
-    Ok(RunningChild { leader, news, chatter })
+    };
+    let start = |work: Box<dyn FnOnce() + Send>| std::thread::Builder::new().spawn(work);
+    let started = start(Box::new(reap))
+        .and_then(|_| start(Box::new(listen)))
+        .and_then(|_| start(Box::new(collect)));
+    if let Err(error) = started {
+        // Without threads nobody would supervise it.
+        group.kill();
+        return Err(error);
+    }
+    Ok(RunningChild { group, news, chatter })
 }
 
 /// Reads a pipe to its end, or until nobody takes what is in it.

@@ -1,0 +1,111 @@
+//! A race for everything that writes: a directory below a root is replaced by a link that leads
+//! out of it, and back, as fast as a thread can.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+
+/// How many rounds a race has: the variable `ASCEND_DOCTOR_ROUNDS`, or few enough for every run of
+/// the tests.
+pub fn rounds() -> u64 {
+    let asked = std::env::var("ASCEND_DOCTOR_ROUNDS").ok();
+    asked.and_then(|asked| asked.parse().ok()).unwrap_or(1_000)
+}
+
+/// A running race.
+pub struct Race {
+    base: tempfile::TempDir,
+    name: String,
+    stop: Arc<AtomicBool>,
+    swaps: Arc<AtomicU64>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Race {
+    /// A root in which `name` is a directory or a link to a directory outside, in turn.
+    pub fn start(name: &str) -> Self {
+        // In memory, so that waiting for the disk does not make the rounds few.
+        let memory = Path::new("/dev/shm");
+        let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+        let base = tempfile::Builder::new().prefix("race-").tempdir_in(place).unwrap();
+        let base_path = base.path().canonicalize().unwrap();
+        let (root, outside) = (base_path.join("root"), base_path.join("outside"));
+        std::fs::create_dir_all(root.join(name)).unwrap();
+        std::fs::create_dir(&outside).unwrap();
+        let other = root.join(format!("{name}.other"));
+        std::os::unix::fs::symlink(&outside, &other).unwrap();
+        let (stop, swaps) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+        let (stopped, count, path) = (Arc::clone(&stop), Arc::clone(&swaps), root.join(name));
+        let thread = std::thread::spawn(move || {
+            while !stopped.load(Ordering::Relaxed) {
+                // One of both may be missing for a moment, if the writer removes it.
+                if renameat_with(CWD, &path, CWD, &other, RenameFlags::EXCHANGE).is_ok() {
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+                std::thread::yield_now();
+            }
+        });
+        Self { base, name: name.to_owned(), stop, swaps, thread: Some(thread) }
+    }
+
+    /// The root.
+    pub fn root(&self) -> PathBuf {
+        self.base.path().canonicalize().unwrap().join("root")
+    }
+
+    /// The directory outside.
+    pub fn outside(&self) -> PathBuf {
+        self.base.path().canonicalize().unwrap().join("outside")
+    }
+
+    /// Writes a file into the directory that is exchanged, and one with the same content outside:
+    /// whoever compares contents cannot tell them apart.
+    pub fn lay(&self, file: &str, content: &str) {
+        std::fs::write(self.outside().join(file), content).unwrap();
+        let kinds = ["", ".other"].map(|end| self.root().join(format!("{}{end}", self.name)));
+        // One of both is the directory; the exchange may come in between.
+        for _ in 0..1_000 {
+            for path in &kinds {
+                let Ok(dir) = rustix::fs::open(
+                    path,
+                    rustix::fs::OFlags::DIRECTORY
+                        | rustix::fs::OFlags::NOFOLLOW
+                        | rustix::fs::OFlags::PATH,
+                    rustix::fs::Mode::empty(),
+                ) else {
+                    continue;
+                };
+                let flags = rustix::fs::OFlags::WRONLY
+                    | rustix::fs::OFlags::CREATE
+                    | rustix::fs::OFlags::TRUNC;
+                let mode = rustix::fs::Mode::from_raw_mode(0o644);
+                let file = rustix::fs::openat(&dir, file, flags, mode).unwrap();
+                std::io::Write::write_all(&mut std::fs::File::from(file), content.as_bytes())
+                    .unwrap();
+                return;
+            }
+        }
+        panic!("the directory is never there");
+    }
+
+    /// Checks that outside is nothing but the files of [`Race::lay`] with `content`.
+    pub fn assert_outside(&self, content: Option<&str>) {
+        for entry in std::fs::read_dir(self.outside()).unwrap() {
+            let path = entry.unwrap().path();
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert_eq!(Some(text.as_str()), content, "written outside: {}", path.display());
+        }
+        let laid = std::fs::read_dir(self.outside()).unwrap().count();
+        assert_eq!(laid, usize::from(content.is_some()), "number of files outside");
+    }
+
+    /// Ends the race. Returns how often the directory was exchanged.
+    pub fn finish(mut self) -> u64 {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take().unwrap().join().unwrap();
+        self.swaps.load(Ordering::Relaxed)
+    }
+}
