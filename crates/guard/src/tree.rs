@@ -2,7 +2,6 @@
 //!
 //! A tree has more directories than a process may open, and most of them hold many files. So a
 //! number of them stays open, and the others are opened again when they are needed.
-#![expect(clippy::disallowed_methods, reason = "this is the layer that the others use")]
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
