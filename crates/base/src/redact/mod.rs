@@ -96,7 +96,9 @@ impl Redactor {
             Value::String(text) => *text = self.text(text),
             Value::Array(list) => {
                 self.arguments(list);
-                list.iter_mut().for_each(|inner| self.json(inner));
+                for inner in list {
+                    self.json(inner);
+                }
             }
             Value::Object(map) => {
                 self.pair(map);

@@ -49,9 +49,10 @@ fn escape_with(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
 /// shape, and selectors of variants that no character needs, are among them too.
 pub fn acts_on_terminal(c: char) -> bool {
     match c {
-        ' '..='~' => false,
-        // The bulk of Chinese, Japanese and Korean text.
-        '\u{3041}'..='\u{3096}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => false,
+        // ASCII, and the bulk of Japanese, Chinese and Korean text.
+        ' '..='~' | '\u{3041}'..='\u{3096}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => {
+            false
+        }
         '\u{34f}'
         | '\u{115f}'..='\u{1160}'
         | '\u{17b4}'..='\u{17b5}'

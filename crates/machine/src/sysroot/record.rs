@@ -384,6 +384,8 @@ fn relative(real: &str) -> &Path {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::sysroot::ReadError;
     use base::hash::Sha256;
