@@ -284,12 +284,9 @@ fn strip_temp_path(error: io::Error) -> io::Error {
 }
 
 #[cfg(test)]
-#[path = "../../tests/support/race.rs"]
-mod race;
-
-#[cfg(test)]
 mod tests {
-    use super::race::{Race, rounds};
+    use race::{Race, rounds};
+
     use super::*;
 
     /// Reports, bundles, metrics and manual pages: everything that the user names.
@@ -346,7 +343,7 @@ mod tests {
         // Links that existed before the start are followed: see the tests of the program.
         std::os::unix::fs::symlink("f", at("link")).unwrap();
         let replaced = replace(&at("link"), ReplaceMode::RenameOrWrite, |_| Ok(()));
-        assert!(guard::named::is_young_link(&replaced.unwrap_err()));
+        assert!(named::is_young_link(&replaced.unwrap_err()));
         assert!(
             replace(dir.path(), ReplaceMode::RenameOrWrite, |_| Ok(())).is_err(),
             "a directory"

@@ -261,8 +261,7 @@ fn is_trusted(path: &Path) -> bool {
         let meta = dir.metadata();
         meta.is_ok_and(|meta| is_own_directory(meta.uid(), meta.mode(), user))
     };
-    dirs.iter()
-        .all(|dir| dir.as_ref().is_some_and(|dir| dir.ancestors().all(|dir| own_directory(dir))))
+    dirs.iter().all(|dir| dir.as_ref().is_some_and(|dir| dir.ancestors().all(own_directory)))
 }
 
 /// The root that is examined, if it is not that of this machine.

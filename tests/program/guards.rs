@@ -1,4 +1,5 @@
 //! One attack for each guard: the scripts in `tests/attacks/`.
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test that runs scripts")]
 
 use std::process::Command;
 

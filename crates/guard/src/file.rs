@@ -20,7 +20,7 @@ pub fn not_regular() -> io::Error {
 
 /// Whether an error is that of [`not_regular`].
 pub fn is_not_regular(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<NotRegular>())
+    error.get_ref().and_then(|inner| inner.downcast_ref::<NotRegular>()).is_some()
 }
 
 #[derive(Debug)]

@@ -214,7 +214,7 @@ impl std::error::Error for YoungLink {}
 
 /// Whether an error is that of a link that appeared after the start.
 pub fn is_young_link(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|inner| inner.is::<YoungLink>())
+    error.get_ref().and_then(|inner| inner.downcast_ref::<YoungLink>()).is_some()
 }
 
 /// Whether a link existed before the program started.

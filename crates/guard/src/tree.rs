@@ -63,13 +63,12 @@ impl Tree {
         let mut path = PathBuf::new();
         for name in names(relative)? {
             path.push(name);
-            dir = match self.recall(&path) {
-                Some(known) => known,
-                None => {
-                    let entered = Arc::new(dir.enter(name)?);
-                    self.remember(&path, &entered);
-                    entered
-                }
+            dir = if let Some(known) = self.recall(&path) {
+                known
+            } else {
+                let entered = Arc::new(dir.enter(name)?);
+                self.remember(&path, &entered);
+                entered
             };
         }
         Ok(dir)
@@ -124,6 +123,7 @@ impl Place {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "builds trees on disk")]
 mod tests {
     use std::os::unix::fs::symlink;
 

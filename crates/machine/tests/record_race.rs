@@ -1,7 +1,5 @@
 //! Recordings while directories of them are replaced by links.
-
-#[path = "../../../tests/support/race.rs"]
-mod race;
+#![expect(clippy::disallowed_methods, reason = "builds and opens the tree that is recorded")]
 
 use machine::sysroot::Sysroot;
 use race::{Race, rounds};

@@ -47,6 +47,7 @@ pub(crate) fn remove(tree: &Tree, relative: &Path) {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "builds trees on disk")]
 mod tests {
     use super::*;
 

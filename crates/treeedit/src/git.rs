@@ -29,7 +29,7 @@ use repository::Copy;
 /// As much output of git as is read, in bytes.
 const MAX_OUTPUT: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
 /// How long git may take: it may meet a pipe among its objects, or a dead file system.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// What git says about some files.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -259,6 +259,7 @@ fn same(a: &Stat, b: &Stat) -> bool {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "builds trees on disk")]
 mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt as _;

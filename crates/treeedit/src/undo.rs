@@ -237,6 +237,7 @@ fn lay_back<'a>(
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "builds trees on disk")]
 mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt as _;

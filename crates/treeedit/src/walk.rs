@@ -506,9 +506,13 @@ fn builder(
     builder.filter_entry(move |entry| {
         let is_dir = entry.file_type().is_some_and(|kind| kind.is_dir());
         let relative = entry.path().strip_prefix(&top).unwrap_or(entry.path());
-        entry.depth() == 0
-            || !(is_dir && is_foreign(entry) || filter.excludes(relative, is_dir))
-                && (!is_dir || !reads_patterns || refused.admits(entry.path()))
+        if entry.depth() == 0 {
+            return true;
+        }
+        if is_dir && is_foreign(entry) || filter.excludes(relative, is_dir) {
+            return false;
+        }
+        !is_dir || !reads_patterns || refused.admits(entry.path())
     });
     Ok(builder)
 }

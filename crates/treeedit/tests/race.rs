@@ -1,7 +1,10 @@
 //! `convert` and `convert --undo` while directories are replaced by links.
-
-#[path = "../../../tests/support/race.rs"]
-mod race;
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "lays files for the race and prints its figures"
+)]
 
 use std::path::Path;
 

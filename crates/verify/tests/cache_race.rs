@@ -1,8 +1,5 @@
 //! The cache of kernels while its directory is replaced by a link.
 
-#[path = "../../../tests/support/race.rs"]
-mod race;
-
 use race::{Race, rounds};
 use verify::cache;
 

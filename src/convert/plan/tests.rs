@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "builds the tree that is planned")]
+
 use std::sync::Arc;
 
 use super::*;

@@ -62,13 +62,13 @@ impl Copy {
             let path = std::path::absolute(temporary.join(&name))?;
             Ok((Self { above, name, path, objects: layout.common.join("objects") }, dir))
         });
-        let (copy, dir) = made.map_err(|error| refuse(&temporary, error))?;
+        let (copy, dir) = made.map_err(|error| refuse(&temporary, &error))?;
         copy.fill(&layout, &dir, git)?;
         Ok(copy)
     }
 
     fn fill(&self, layout: &Layout, dir: &Dir, git: &Path) -> Result<(), Text> {
-        let failed = |error: io::Error| refuse(&self.path, error);
+        let failed = |error: io::Error| refuse(&self.path, &error);
         for path in ["objects/info", "refs"] {
             dir.descend_or_create(Path::new(path), 0o700).map_err(failed)?;
         }
@@ -79,7 +79,7 @@ impl Copy {
         copy_file(&layout.own, "index", dir)?;
         copy_parts(&layout.own, "", "sharedindex.", dir)?;
         let Some(head) = copy_file(&layout.own, "HEAD", dir)? else {
-            return Err(refuse(&layout.own.join("HEAD"), io::ErrorKind::NotFound.into()));
+            return Err(refuse(&layout.own.join("HEAD"), &io::ErrorKind::NotFound.into()));
         };
         copy_file(&layout.common, "packed-refs", dir)?;
         copy_parts(&layout.common, "reftable", "", dir)?;
@@ -90,7 +90,7 @@ impl Copy {
             let is_inside = branch.as_bytes().starts_with(b"refs/")
                 && names(Path::new(branch)).is_ok_and(|names| names.len() < 64);
             if !is_inside {
-                return Err(refuse(&layout.own.join("HEAD"), io::ErrorKind::InvalidData.into()));
+                return Err(refuse(&layout.own.join("HEAD"), &io::ErrorKind::InvalidData.into()));
             }
             if let Some(bytes) = read(&layout.common.join(branch), MAX_LINE)? {
                 let path = Path::new(branch);
@@ -106,7 +106,7 @@ impl Copy {
     /// Writes the settings that are known to be harmless. Git reads them from a copy of the file,
     /// without those that it includes.
     fn write_settings(&self, layout: &Layout, dir: &Dir, git: &Path) -> Result<(), Text> {
-        let failed = |error: io::Error| refuse(&self.path, error);
+        let failed = |error: io::Error| refuse(&self.path, &error);
         let mut settings = String::from("[core]\n\tbare = false\n\trepositoryformatversion = 1\n");
         if let Some(config) = read(&layout.common.join("config"), MAX_CONFIG)? {
             write(dir, OsStr::new("their-config"), &config).map_err(failed)?;
@@ -133,7 +133,7 @@ impl Copy {
             let known = ended.status.and_then(|status| status.code());
             if !matches!(known, Some(0 | 1)) || ended.cut {
                 let config = layout.common.join("config");
-                return Err(refuse(&config, io::ErrorKind::InvalidData.into()));
+                return Err(refuse(&config, &io::ErrorKind::InvalidData.into()));
             }
             for entry in ended.output.split(|&byte| byte == 0) {
                 settings.push_str(&setting(entry).unwrap_or_default());
@@ -208,7 +208,7 @@ impl Layout {
             // A linked work tree, or a submodule.
             Ok(Some(bytes)) => {
                 let path = bytes.strip_prefix(b"gitdir: ").map(<[u8]>::trim_ascii_end);
-                let path = path.ok_or_else(|| refuse(&git, io::ErrorKind::InvalidData.into()))?;
+                let path = path.ok_or_else(|| refuse(&git, &io::ErrorKind::InvalidData.into()))?;
                 top.join(OsString::from_vec(path.to_vec()))
             }
             _ => git,
@@ -222,8 +222,8 @@ impl Layout {
     }
 }
 
-fn refuse(path: &Path, error: io::Error) -> Text {
-    faults::GitFile { path: path.display(), why: &error }.value()
+fn refuse(path: &Path, error: &io::Error) -> Text {
+    faults::GitFile { path: path.display(), why: error }.value()
 }
 
 /// The content of a file; `None` if there is none.
@@ -238,7 +238,7 @@ fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Text> {
         {
             Ok(None)
         }
-        Err(error) => Err(refuse(path, error)),
+        Err(error) => Err(refuse(path, &error)),
     }
 }
 
@@ -260,7 +260,7 @@ fn copy_file(from: &Path, name: &str, to: &Dir) -> Result<Option<Vec<u8>>, Text>
         rustix::fs::futimens(&file, &times)?;
         Ok(())
     })();
-    copied.map_err(|error| refuse(&path, error))?;
+    copied.map_err(|error| refuse(&path, &error))?;
     Ok(Some(bytes))
 }
 
@@ -276,7 +276,7 @@ fn copy_parts(from: &Path, below: &str, prefix: &str, to: &Dir) -> Result<(), Te
         return Ok(());
     }
     let dir =
-        to.descend_or_create(Path::new(below), 0o700).map_err(|error| refuse(&from, error))?;
+        to.descend_or_create(Path::new(below), 0o700).map_err(|error| refuse(&from, &error))?;
     for name in parts {
         if dir.kind(OsStr::new(name)).is_none() {
             copy_file(&from, name, &dir)?;

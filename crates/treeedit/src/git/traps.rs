@@ -224,7 +224,7 @@ fn no_trap_of_a_repository_fires() {
         for trap in TRAPS {
             let (_dir, top, program, mark) = repository(git);
             lay(trap, git, &top, &program);
-            let said = changed_by(git, &top, Duration::from_secs(60));
+            let said = changed_by(git, &top, Duration::from_mins(1));
             assert!(!mark.exists(), "{version}: {} fired", trap.name);
             let changed: Vec<PathBuf> = said.unwrap_or_else(|why| {
                 panic!("{version}: {}: {}", trap.name, why.en);
@@ -271,7 +271,7 @@ fn a_partial_clone_fetches_nothing() {
         let tree = String::from_utf8(tree.unwrap().stdout).unwrap();
         let (first, rest) = tree.trim().split_at(2);
         std::fs::remove_file(top.join(".git/objects").join(first).join(rest)).unwrap();
-        let said = changed_by(git, &top, Duration::from_secs(60));
+        let said = changed_by(git, &top, Duration::from_mins(1));
         assert!(said.is_err() && !mark.exists(), "{version}: {said:?}");
         plain(git, &top, &["status"]);
         if mark.exists() {
@@ -289,7 +289,7 @@ fn a_forged_directory_of_git_runs_nothing() {
         for (head, forged) in [("ref: ../../outside\n", true), ("ref: refs/heads/none\n", false)] {
             let (_dir, top, _, mark) = repository(&git);
             std::fs::write(top.join(".git/HEAD"), head).unwrap();
-            let said = changed_by(&git, &top, Duration::from_secs(60));
+            let said = changed_by(&git, &top, Duration::from_mins(1));
             assert_eq!(said.is_err(), forged, "{version} {head} {said:?}");
             assert!(!mark.exists());
         }
@@ -297,9 +297,9 @@ fn a_forged_directory_of_git_runs_nothing() {
         let empty = dir.path().join("empty");
         std::fs::create_dir(&empty).unwrap();
         std::fs::write(empty.join(".git"), "gitdir: /etc\n").unwrap();
-        assert!(changed_by(&git, &empty, Duration::from_secs(60)).is_err());
+        assert!(changed_by(&git, &empty, Duration::from_mins(1)).is_err());
         std::fs::write(empty.join(".git"), format!("gitdir: {}/.git\n", top.display())).unwrap();
-        let gone = changed_by(&git, &empty, Duration::from_secs(60)).unwrap();
+        let gone = changed_by(&git, &empty, Duration::from_mins(1)).unwrap();
         assert_eq!(gone.len(), 3, "{version}");
     }
 }
