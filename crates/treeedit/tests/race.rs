@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use race::{Race, rounds};
+use race::Race;
 use treeedit::commit::{Change, Refusal, commit};
 use treeedit::journal::Journals;
 use treeedit::undo::undo;
@@ -17,7 +17,7 @@ fn convert_and_undo(name: &str, file: &str) {
     let race = Race::start(name);
     let relative = Path::new(file);
     let (mut replaced, mut undone) = (0, 0);
-    for _ in 0..rounds() {
+    for _ in race.rounds() {
         let inner = relative.file_name().unwrap().to_str().unwrap();
         if relative.parent() == Some(Path::new(name)) {
             race.lay(inner, "old");
@@ -42,11 +42,8 @@ fn convert_and_undo(name: &str, file: &str) {
         race.assert_outside((relative.parent() == Some(Path::new(name))).then_some("old"));
     }
     let swaps = race.finish();
-    println!(
-        "{name}: {} rounds, {swaps} exchanges, {replaced} replaced, {undone} undone",
-        rounds()
-    );
-    assert!(swaps > 100 && replaced > 0, "{swaps} {replaced}");
+    println!("{name}: {swaps} exchanges, {replaced} replaced, {undone} undone");
+    assert!(replaced > 0, "{swaps} {replaced}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The cache of kernels while its directory is replaced by a link.
 
-use race::{Race, rounds};
+use race::Race;
 use verify::cache;
 
 #[test]
@@ -8,7 +8,7 @@ fn kernels_are_not_written_outside() {
     let race = Race::start("kernels");
     let dir = race.root().join("kernels");
     let (mut kept, mut refused) = (0, 0);
-    for number in 0..rounds() {
+    for number in race.rounds() {
         let key = format!("key{}", number % 8);
         match cache::write(&dir, &key, b"binary") {
             Ok(()) => kept += 1,
@@ -19,6 +19,6 @@ fn kernels_are_not_written_outside() {
         race.assert_outside(None);
     }
     let swaps = race.finish();
-    println!("{} rounds, {swaps} exchanges, {kept} kept, {refused} refused", rounds());
-    assert!(swaps > 100 && kept > 0 && refused > 0, "{swaps} {kept} {refused}");
+    println!("{swaps} exchanges, {kept} kept, {refused} refused");
+    assert!(kept > 0 && refused > 0, "{swaps} {kept} {refused}");
 }

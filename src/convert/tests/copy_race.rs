@@ -3,7 +3,7 @@
 
 use convert::copy::copy;
 use convert::plan::Plan;
-use race::{Race, rounds};
+use race::Race;
 use treeedit::kind::FileKind;
 use treeedit::walk::{Scope, walk};
 
@@ -27,7 +27,7 @@ fn copying_writes_nothing_outside() {
     let found = walk(&scope).unwrap();
     let race = Race::start("d");
     let (mut whole, mut failed) = (0, 0);
-    for number in 0..rounds() {
+    for number in race.rounds() {
         // Into the root, where `d` is exchanged, and into what is exchanged.
         let output = if number % 2 == 0 { race.root() } else { race.root().join("d/out") };
         match copy(&scope, &found, &Plan::default(), &output, true) {
@@ -52,6 +52,6 @@ fn copying_writes_nothing_outside() {
         }
     }
     let swaps = race.finish();
-    println!("{} rounds, {swaps} exchanges, {whole} copied, {failed} refused", rounds());
-    assert!(swaps > 100 && whole > 0, "{swaps} {whole} {failed}");
+    println!("{swaps} exchanges, {whole} copied, {failed} refused");
+    assert!(whole > 0, "{swaps} {whole} {failed}");
 }
