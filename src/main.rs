@@ -20,19 +20,21 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     guard::named::note_start();
     std::panic::set_hook(Box::new(report_panic));
-    exit_without_memory();
     // A child of `verify` has one task; parsing all options takes longer than starting it.
     let mut lang = None;
     let result = match verify::child::read_order() {
         Some(order) => verify::child::run(&order).map(|never| match never {}),
-        None => match ascend_doctor::parse() {
-            Ok(mut cli) => {
-                let result = ascend_doctor::run(&mut cli);
-                lang = cli.output.lang;
-                result
+        None => {
+            exit_without_memory();
+            match ascend_doctor::parse() {
+                Ok(mut cli) => {
+                    let result = ascend_doctor::run(&mut cli);
+                    lang = cli.output.lang;
+                    result
+                }
+                Err(error) => ascend_doctor::answer_usage_error(&error),
             }
-            Err(error) => ascend_doctor::answer_usage_error(&error),
-        },
+        }
     };
     let status = match result {
         Ok(status) => status,
@@ -47,7 +49,8 @@ fn main() -> ExitCode {
 }
 
 /// Makes an allocation that the system refuses, which is reported and aborts, end with the status of
-/// a failed run.
+/// a failed run. Not in a child of `verify`: there the vendor's code aborts, and its parent has to
+/// see that.
 fn exit_without_memory() {
     let status = i32::from(ExitStatus::Failure.code());
     let always = Arc::new(AtomicBool::new(true));

@@ -5,16 +5,15 @@
 # ESC, CSI as one character, an Arabic letter mark, an override, an isolate, a tag, private use,
 # an unassigned character, a joiner without emoji, a soft hyphen, a filler.
 bad=$'\x1b[31m\u009b31m\u061c\u202e\u2066\U000e0041\ue000\u0378x\u200dy\u00ad\u3164'
-pattern='[\x{80}-\x{9f}\x{ad}\x{61c}\x{378}\x{200b}-\x{200f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{3164}\x{e000}-\x{f8ff}\x{e0000}-\x{e007f}\x{1b}]'
 clean() {
     local file
     for file in out err; do
-        python3 - $file "$*" <<'PYTHON' || exit 1
+        python3 - $file <<'PYTHON' || fail "raw characters in $file of: $*"
 import sys, unicodedata
 text = open(sys.argv[1], "rb").read().decode("utf-8")
 bad = [c for c in text if c not in "\n\t" and (unicodedata.category(c) in ("Cc", "Cf", "Co", "Zl", "Zp") or c in "\u0378\u3164")]
 if bad:
-    print("the guard did not hold: %r in %s of: %s" % (bad, sys.argv[1], sys.argv[2]), file=sys.stderr)
+    print(ascii(bad), file=sys.stderr)
     sys.exit(1)
 PYTHON
     done

@@ -16,7 +16,8 @@ const MARK: &str = "<!-- crate graph -->\n```text\n";
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// Directories of members outside the program: the diagram leaves them out.
-const NO_PART: [&str; 3] = ["crates/refresh/", "crates/xtask/", "crates/simulator/"];
+const NO_PART: [&str; 4] =
+    ["crates/refresh/", "crates/xtask/", "crates/race/", "crates/simulator/"];
 
 /// Returns the normal dependencies between members, as cargo reads the manifests.
 fn declared() -> Graph {

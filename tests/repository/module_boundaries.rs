@@ -65,8 +65,9 @@ const CRATES: &[Sources] = &[
     },
 ];
 
-/// Workspace members that are not part of the program: developer tools and simulated libraries.
-const NO_PART: [&str; 3] = ["crates/refresh", "crates/xtask", "crates/simulator/"];
+/// Workspace members that are not part of the program: developer tools, simulated
+/// libraries, and the attacker of tests.
+const NO_PART: [&str; 4] = ["crates/refresh", "crates/xtask", "crates/race", "crates/simulator/"];
 
 /// The only module that may be unsafe: it calls libraries that are opened at run time.
 const UNSAFE: &str = "crates/verify/src/vendor/mod.rs";
@@ -166,6 +167,10 @@ fn expects_a_lint(text: &str) -> bool {
 
 /// Whether a file, or the directory of modules that it is in, is compiled only for tests.
 fn is_test_module(root: &Path, path: &Path) -> bool {
+    // Test programs of a crate whose sources lie beside its manifest.
+    if path.parent() == Some(&root.join("tests")) && root.join("Cargo.toml").is_file() {
+        return true;
+    }
     let is_mod = path.file_name().unwrap() == "mod.rs";
     let path = if is_mod { path.parent().unwrap() } else { path };
     if path == root {
