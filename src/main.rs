@@ -22,18 +22,17 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(report_panic));
     // A child of `verify` has one task; parsing all options takes longer than starting it.
     let mut lang = None;
-    let result = match verify::child::read_order() {
-        Some(order) => verify::child::run(&order).map(|never| match never {}),
-        None => {
-            exit_without_memory();
-            match ascend_doctor::parse() {
-                Ok(mut cli) => {
-                    let result = ascend_doctor::run(&mut cli);
-                    lang = cli.output.lang;
-                    result
-                }
-                Err(error) => ascend_doctor::answer_usage_error(&error),
+    let result = if let Some(order) = verify::child::read_order() {
+        verify::child::run(&order).map(|never| match never {})
+    } else {
+        exit_without_memory();
+        match ascend_doctor::parse() {
+            Ok(mut cli) => {
+                let result = ascend_doctor::run(&mut cli);
+                lang = cli.output.lang;
+                result
             }
+            Err(error) => ascend_doctor::answer_usage_error(&error),
         }
     };
     let status = match result {

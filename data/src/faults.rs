@@ -116,7 +116,7 @@ faults! {
     GitEnded = "git_ended" { command: Value, status: Value },
     GitFile = "git_file" { path: Value, why: Value },
     GitMissing = "git_missing",
-    GitSlow = "git_slow" { command: Value, seconds: Number },
+    GitSlow = "git_slow" { command: Value, seconds: Value },
     GitUnknown = "git_unknown" { path: Value, why: Value },
     HeaderCut = "header_cut" { size: Number },
     HeaderOverLimit = "header_over_limit" { limit: Number, size: Number },

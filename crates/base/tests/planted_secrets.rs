@@ -117,10 +117,13 @@ fn no_planted_secret_remains() {
     );
 }
 
-/// Lines of logs without secrets: fixtures, and the healthy lines of the tables.
+/// Lines of logs without secrets: fixtures, and the healthy lines and examples of the tables.
 fn ordinary_lines() -> Vec<String> {
     let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut places = vec![home.join("data/errors/healthy.txt"), home.join("tests/fixtures/logs")];
+    let mut places: Vec<_> =
+        ["data/errors/healthy.txt", "data/errors/signatures", "tests/fixtures/logs"]
+            .map(|place| home.join(place))
+            .into();
     // More logs, for a measurement by hand.
     places.extend(std::env::var_os("ASCEND_DOCTOR_ORDINARY_LOGS").map(Into::into));
     let files = places.iter().flat_map(|place| walkdir::WalkDir::new(place).sort_by_file_name());
