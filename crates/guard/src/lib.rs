@@ -6,7 +6,7 @@
 //!   link, and files are created, renamed and removed in it by name.
 //! - [`named`] opens the paths of the command line, the only ones whose links are followed.
 //! - [`tree`] finds directories below a root again without opening each twice.
-//! - [`file`] opens regular files and nothing else.
+//! - [`mod@file`] opens regular files and nothing else.
 //! - [`process`] starts programs.
 //! - [`threads`] prepares the threads, or does without.
 
