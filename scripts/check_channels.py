@@ -11,6 +11,7 @@
 | deploy/slurm/ | as Slurm starts a prolog |
 | deploy/vscode/, deploy/github/ | the expressions match what the program prints |
 | deploy/container/Containerfile | hadolint; scripts/image.py builds it |
+| scripts/package.py | its calls of the program, and the licences of all crates |
 | CITATION.cff | schema of the Citation File Format |
 
     python3 scripts/check_channels.py [--program FILE] [--fixture FILE] [--cache DIR]
@@ -28,6 +29,9 @@ import sys
 import tempfile
 import tomllib
 from pathlib import Path
+
+import package
+import sbom
 
 PROJECT = Path(__file__).resolve().parent.parent
 PACKAGES = [
@@ -293,6 +297,17 @@ class Channels:
         (copied,) = [rest for name, rest in lines if name == "COPY" and "musl" in rest]
         ensure(json.loads(entry) == [copied.split()[-1]], f"{entry} is not copied")
 
+    def packages(self) -> None:
+        """The command lines of package.py, which builds for an hour before it comes to them."""
+        pages = self.at / "pages"
+        pages.mkdir()
+        words = package.words_of([self.bin / "ascend-doctor"], pages, dict(os.environ))
+        ends = (".gz", ".fish", "/ascend-doctor")
+        ends = [end for end in ends if not any(name.endswith(end) for name in words)]
+        ensure(not ends and all(words.values()), f"no pages or completions: {ends}")
+        materials = sbom.read()
+        ensure("ruff_python_parser" in sbom.licences(materials), "no licence of a linked crate")
+
     def citation(self) -> None:
         self.schema("vendor.citation-file-format", PROJECT / "CITATION.cff")
         version = tomllib.loads((PROJECT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
@@ -345,7 +360,7 @@ def main() -> int:
     options.cache.mkdir(parents=True, exist_ok=True)
     environment(options.cache.resolve())
     names = ["action", "issue_forms", "gitlab", "slurm", "kubernetes", "pre_commit", "matchers"]
-    names += ["container_file", "citation"]
+    names += ["container_file", "packages", "citation"]
     failures = 0
     for name in [name for name in names if options.only in (None, name)]:
         with tempfile.TemporaryDirectory() as scratch:

@@ -187,7 +187,7 @@ def runnable(binaries: dict[Target, Path], env: dict[str, str]) -> list[str | Pa
 
 def words_of(program: list[str | Path], scratch: Path, env: dict[str, str]) -> dict[str, bytes]:
     """Manual pages and completions, by their places below `share/`."""
-    subprocess.run([*program, "man", "--output", scratch], check=True, env=env)
+    subprocess.run([*program, "man", "--output-dir", scratch], check=True, env=env)
     files = {f"man/man1/{page.name}.gz": packed(page.read_bytes()) for page in scratch.iterdir()}
     for shell, place in {
         "bash": f"bash-completion/completions/{NAME}",

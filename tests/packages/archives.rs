@@ -15,8 +15,8 @@ use machine::elf::Object;
 
 /// The oldest C library that a host may have, minor version of 2.
 const GLIBC: u32 = 17;
-/// The most that the program may weigh, in bytes.
-const SIZE: u64 = 20_000_000;
+/// The most that the program may weigh, in bytes: docs/performance.md lists what it weighed.
+const SIZE: u64 = 23_000_000;
 
 /// Returns the directory with the packages.
 fn packages() -> PathBuf {
@@ -341,8 +341,9 @@ fn the_bill_of_materials_names_what_is_linked() {
     assert!(excluded.contains(&"serde_derive") && excluded.contains(&"cc"), "{excluded:?}");
     assert!(!linked.iter().chain(&excluded).any(|name| name.starts_with("sim-")));
     let terms = std::fs::read_to_string(dir.join("THIRD-PARTY.txt")).unwrap();
-    for name in linked.iter().filter(|name| !name.starts_with("acl-")) {
-        let own = ["line-filter", "probe-numbers"].contains(name);
+    for name in &linked {
+        let own = name.starts_with("ascend-doctor-")
+            || ["acl-abi", "line-filter", "probe-numbers"].contains(name);
         assert!(own || terms.contains(&format!("\n{name} ")), "{name}");
     }
 }
