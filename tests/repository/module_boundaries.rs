@@ -118,6 +118,33 @@ fn only_listed_modules_do_input_and_output() {
     assert!(unused.is_empty(), "these rows of CRATES match no module: {unused:?}");
 }
 
+/// A package of a crate has the files below its manifest only: `cargo install` of one that includes
+/// another file fails.
+#[test]
+fn sources_include_files_of_their_crate_only() {
+    let includes = regex::Regex::new(r#"include_(?:str|bytes)!\(\s*"([^"]+)""#).unwrap();
+    let mut outside = Vec::new();
+    let mut count = 0;
+    for Sources { dir, .. } in CRATES {
+        let root = home().join(dir);
+        let manifest = root.ancestors().find(|dir| dir.join("Cargo.toml").is_file()).unwrap();
+        for path in sources(dir).into_iter().filter(|path| !is_test_module(&root, path)) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            // Tests at the end of a module are in no build of a package.
+            let program = text.split("#[cfg(test)]").next().unwrap();
+            for include in includes.captures_iter(program) {
+                count += 1;
+                let file = path.parent().unwrap().join(&include[1]).canonicalize().unwrap();
+                if !file.starts_with(manifest.canonicalize().unwrap()) {
+                    outside.push(format!("{}: {}", path.display(), &include[1]));
+                }
+            }
+        }
+    }
+    assert!(count > 2, "{count}");
+    assert!(outside.is_empty(), "{outside:#?}");
+}
+
 #[test]
 fn one_module_is_unsafe() {
     let files = CRATES.iter().flat_map(|sources_of| sources(sources_of.dir));

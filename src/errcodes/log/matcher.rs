@@ -81,9 +81,6 @@ struct Prefilter {
     targets: Vec<Vec<Target>>,
 }
 
-/// Lines as healthy logs have them.
-const HEALTHY: &str = include_str!("../../../data/errors/healthy.txt");
-
 static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
     let mut literals: std::collections::BTreeMap<&'static str, Vec<Target>> =
         std::collections::BTreeMap::new();
@@ -104,7 +101,7 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
     // Says nothing itself; what ends the traceback does.
     literals.entry(traceback::HEADER).or_default();
     let bytes = literals.keys().map(|literal| literal.as_bytes()).collect();
-    let filter = LineFilter::new(bytes, list_e_codes(), HEALTHY);
+    let filter = LineFilter::new(bytes, list_e_codes(), data::HEALTHY_LINES);
     Prefilter { filter, targets: literals.into_values().collect() }
 });
 
