@@ -40,7 +40,9 @@ def main() -> None:
 def install(at: Path, release: bool) -> None:
     env = dict(os.environ, CARGO_TARGET_DIR=str(at / "target"))
     source = at / "source"
-    shutil.rmtree(source, ignore_errors=True)
+    # cargo takes it for granted that a version in a registry never changes, and builds nothing again.
+    for old in ("source", "target", "home"):
+        shutil.rmtree(at / old, ignore_errors=True)
     vendor = ["cargo", "vendor", "--locked", "--versioned-dirs", "--quiet", source]
     subprocess.run(vendor, check=True, cwd=PROJECT, env=env, stdout=subprocess.DEVNULL)
     package = ["cargo", "package", "--locked", "--workspace", "--no-verify", "--allow-dirty", "--quiet"]
