@@ -304,6 +304,19 @@ mod tests {
         Program::new("/bin/sh").args(["-c", script]).limit(limit).run().unwrap()
     }
 
+    /// Waits for the end of the process whose number a script printed.
+    fn assert_ends(ended: &Ended) {
+        let pid = String::from_utf8_lossy(&ended.output);
+        for _ in 0..200 {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
+            if !stat.is_ok_and(|stat| !stat.contains(") Z ")) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the group still runs");
+    }
+
     #[test]
     fn output_and_status_come_back() {
         let ended = sh("echo a; echo b >&2; exit 3", Duration::from_secs(10));
@@ -317,30 +330,14 @@ mod tests {
         let start = Instant::now();
         let ended = sh("sleep 60 & echo $!; exec sleep 60", Duration::from_millis(100));
         assert!(ended.status.is_none() && start.elapsed() < Duration::from_secs(10));
-        let pid = String::from_utf8(ended.output).unwrap();
-        for _ in 0..200 {
-            let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
-            if !stat.is_ok_and(|stat| !stat.contains(") Z ")) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("the group still runs");
+        assert_ends(&ended);
     }
 
     #[test]
     fn nothing_of_the_group_survives_a_run_that_ends() {
         let ended = sh("sleep 60 & echo $!", Duration::from_secs(20));
         assert_eq!(ended.status.and_then(|status| status.code()), Some(0));
-        let pid = String::from_utf8(ended.output).unwrap();
-        for _ in 0..200 {
-            let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
-            if !stat.is_ok_and(|stat| !stat.contains(") Z ")) {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("the group still runs");
+        assert_ends(&ended);
     }
 
     #[test]
