@@ -34,6 +34,7 @@ HEADERS = [
     "aclnnop/aclnn_mm.h",
     "hccl/hccl.h",
     "hccl/hccl_types.h",
+    "dcmi_interface_api.h",
 ]
 SHAPES = r"""
 #include <cstddef>

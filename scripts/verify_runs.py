@@ -42,7 +42,7 @@ def clean(arguments: argparse.Namespace) -> None:
             arguments.program, arguments.libraries, ASCSIM_DEVICES=str(devices)
         )
         times[devices].append(took)
-        if report["findings"] or report["gate"]["exit_status"] or report["summary"]["passed"] != 7:
+        if report["findings"] or report["gate"]["exit_status"] or report["summary"]["passed"] != (8 if devices == 8 else 7):
             alarms.append((number, [finding["title"]["en"] for finding in report["findings"]]))
     print(f"{arguments.runs} runs, {len(alarms)} false alarms; load {os.getloadavg()[0]:.1f}")
     for devices, took in times.items():

@@ -241,6 +241,7 @@ impl Pack {
         crate::catalog::check(self)?;
         crate::goals::check(self)?;
         crate::env_vars::check(self)?;
+        crate::verify_limits::check(self)?;
         crate::known_wheels::check(self)?;
         crate::package_index::check(self)?;
         crate::matrix::check(self)?;

@@ -245,6 +245,7 @@ faults! {
     NotSha256Hex = "not_sha256_hex" { text: Value },
     NotText = "not_text",
     NotUtf8 = "not_utf8" { path: Value },
+    NotVerifyEvidence = "not_verify_evidence" { path: Value },
     NothingSelected = "nothing_selected",
     NothingToAudit = "nothing_to_audit",
     NothingToAuditIn = "nothing_to_audit_in" { other: Value, path: Value, pickles: Value },

@@ -32,6 +32,7 @@ mod packed;
 pub mod sources;
 pub mod ui;
 mod user_file;
+mod verify_limits;
 
 /// Lines as healthy logs have them. The filter of log lines learns from them which texts are rare.
 pub const HEALTHY_LINES: &str = include_str!("../errors/healthy.txt");
@@ -51,3 +52,4 @@ pub use packed::{
 pub use packed::{built_in_texts, generated_messages};
 pub use user_file::FileError;
 pub use user_file::{UserFile, WithLine};
+pub use verify_limits::{ChipFigures, TimeLimit, VerifyLimits};

@@ -59,6 +59,19 @@ pub struct VerifyArgs {
     /// Written with `--json`.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
+    /// Take devices as idle if nobody can tell
+    ///
+    /// For the load, where npu-smi is missing or lists no processes.
+    #[arg(long)]
+    pub assume_idle: bool,
+    /// File for the evidence of the run
+    ///
+    /// All calls, codes, times, versions and the environment, redacted.
+    #[arg(long, value_name = "FILE")]
+    pub evidence: Option<PathBuf>,
+    /// Judge recorded evidence, and run nothing
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["evidence", "level", "device", "rung", "dtype", "yes", "env_file"])]
+    pub replay: Option<PathBuf>,
     /// Name of the machine in the report
     ///
     /// Replaces the host name, for example in a pod.

@@ -15,7 +15,10 @@ mod table;
 pub mod values;
 
 pub use canon::Canon;
-pub use structs::{BinaryLoadOption, BinaryLoadOptions, Layout, PackageVersion, RootInfo, layouts};
+pub use structs::{
+    BinaryLoadOption, BinaryLoadOptions, BoardInfo, ChipInfo, EccInfo, ElabelInfo, HbmInfo, Layout,
+    PackageVersion, PcieInfo, RootInfo, layouts,
+};
 
 use std::ffi::c_void;
 
@@ -53,6 +56,8 @@ handles! {
     Executor;
     /// `aclrtcProg`.
     RtcProgram;
+    /// `aclrtBinary`.
+    BinaryData;
     /// `aclrtBinHandle`.
     Binary;
     /// `aclrtFuncHandle`.
@@ -80,12 +85,14 @@ pub enum Group {
     Rtc,
     /// Collective communication.
     Hccl,
+    /// The device management of the driver.
+    Dcmi,
 }
 
 impl Group {
     /// All of them, in the order in which they are loaded.
-    pub const ALL: [Self; 6] =
-        [Self::Acl, Self::Nnopbase, Self::Math, Self::Nn, Self::Rtc, Self::Hccl];
+    pub const ALL: [Self; 7] =
+        [Self::Acl, Self::Nnopbase, Self::Math, Self::Nn, Self::Rtc, Self::Hccl, Self::Dcmi];
 
     /// The libraries that may have the functions, the preferred one first.
     ///
@@ -101,6 +108,13 @@ impl Group {
             Self::Nn => &["libopapi_nn.so", "libopapi.so", "libaclnn_ops_infer.so"],
             Self::Rtc => &["libacl_rtc.so"],
             Self::Hccl => &["libhccl.so", "libhcomm.so"],
+            // Programs find it by its place: no set_env.sh has it in the search path.
+            Self::Dcmi => &[
+                "libdcmi.so",
+                "/usr/local/dcmi/libdcmi.so",
+                "/usr/local/Ascend/driver/lib64/driver/libdcmi.so",
+                "/usr/local/Ascend/driver/lib64/libdcmi.so",
+            ],
         }
     }
 }

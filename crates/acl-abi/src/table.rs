@@ -1,7 +1,10 @@
 //! The table. One row per function: where it lies, whether the probe can do without, the first
 //! CANN version whose headers have it, and its type.
 
-pub(crate) use crate::{BinaryLoadOptions, PackageVersion, RootInfo};
+pub(crate) use crate::{
+    BinaryLoadOptions, BoardInfo, ChipInfo, EccInfo, ElabelInfo, HbmInfo, PackageVersion, PcieInfo,
+    RootInfo,
+};
 pub(crate) use std::ffi::{c_char, c_void};
 
 /// Hands all rows to the macro `$callback`.
@@ -90,6 +93,36 @@ macro_rules! acl_functions {
             /// Runs a kernel in so many blocks, in the order of a stream.
             Acl Optional "8.1.RC1"
                 fn aclrtLaunchKernelWithConfig(function: KernelFunction, blocks: u32, stream: Stream, config: *mut c_void, args: KernelArgs, reserved: *mut c_void) -> Status;
+            /// Runs a kernel whose arguments lie in memory of the device.
+            Acl Optional "8.1.RC1"
+                fn aclrtLaunchKernel(function: KernelFunction, blocks: u32, args: *const c_void, size: usize, stream: Stream) -> Status;
+            /// Runs a kernel whose arguments lie in memory of the device, with a configuration.
+            Acl Optional "8.5.0"
+                fn aclrtLaunchKernelV2(function: KernelFunction, blocks: u32, args: *const c_void, size: usize, config: *mut c_void, stream: Stream) -> Status;
+            /// Runs a kernel whose arguments lie in memory of the host.
+            Acl Optional "8.5.0"
+                fn aclrtLaunchKernelWithHostArgs(function: KernelFunction, blocks: u32, stream: Stream, config: *mut c_void, args: *mut c_void, size: usize, places: *mut c_void, count: usize) -> Status;
+            /// A compiled program as an object, or null.
+            Acl Optional "8.1.RC1"
+                fn aclrtCreateBinary(data: *const c_void, size: usize) -> BinaryData;
+            /// Loads a compiled program to the device of this thread.
+            Acl Optional "8.1.RC1"
+                fn aclrtBinaryLoad(data: BinaryData, binary: *mut Binary) -> Status;
+            /// A value of a device, by the numbers of `aclrtDevAttr`.
+            Acl Optional "8.5.0"
+                fn aclrtGetDeviceInfo(device: u32, attribute: i32, value: *mut i64) -> Status;
+            /// The number that the driver gives a device of this process.
+            Acl Optional "8.5.0"
+                fn aclrtGetLogicDevIdByUserDevId(device: i32, logic: *mut i32) -> Status;
+            /// The physical number of a device of the driver.
+            Acl Optional "8.5.0"
+                fn aclrtGetPhyDevIdByLogicDevId(logic: i32, physical: *mut i32) -> Status;
+            /// The physical number of a device of this process.
+            Acl Optional "9.1.0"
+                fn aclrtGetPhyDevIdByUserDevId(device: i32, physical: *mut i32) -> Status;
+            /// The PCI address of a device, as text with its end.
+            Acl Optional "9.2.0-beta.2"
+                fn aclrtDeviceGetPCIBusId(device: i32, address: *mut c_char, size: i32) -> Status;
 
             /// A view of device memory as a tensor, or null.
             Nnopbase Required "7.0.0"
@@ -146,6 +179,60 @@ macro_rules! acl_functions {
                 fn HcclAllReduce(from: *mut c_void, to: *mut c_void, count: u64, dtype: i32, operation: i32, communicator: Communicator, stream: Stream) -> Status;
             /// Leaves a communicator.
             Hccl Required "6.0.1" fn HcclCommDestroy(communicator: Communicator) -> Status;
+
+            /// Starts DCMI.
+            Dcmi Optional "8.5.0" fn dcmi_init() -> Status;
+            /// The version of the driver, as text with its end.
+            Dcmi Optional "8.5.0" fn dcmi_get_driver_version(version: *mut c_char, size: u32) -> Status;
+            /// The numbers of the cards.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_card_list(count: *mut i32, cards: *mut i32, room: i32) -> Status;
+            /// How many devices a card has.
+            Dcmi Optional "8.5.0" fn dcmi_get_device_num_in_card(card: i32, count: *mut i32) -> Status;
+            /// What a device is: an NPU, a controller, a CPU.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_type(card: i32, device: i32, kind: *mut i32) -> Status;
+            /// Its chip.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_chip_info(card: i32, device: i32, info: *mut ChipInfo) -> Status;
+            /// Its place on PCI.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_pcie_info_v2(card: i32, device: i32, info: *mut PcieInfo) -> Status;
+            /// Its board.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_board_info(card: i32, device: i32, info: *mut BoardInfo) -> Status;
+            /// Its label.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_elabel_info(card: i32, device: i32, info: *mut ElabelInfo) -> Status;
+            /// The label of a card.
+            Dcmi Optional "8.5.0" fn dcmi_get_card_elabel_v2(card: i32, info: *mut ElabelInfo) -> Status;
+            /// Its power in tenths of a watt.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_power_info(card: i32, device: i32, power: *mut i32) -> Status;
+            /// Its temperature in degrees Celsius.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_temperature(card: i32, device: i32, temperature: *mut i32) -> Status;
+            /// Its health: 0 is normal.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_health(card: i32, device: i32, health: *mut u32) -> Status;
+            /// Its errors of memory.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_ecc_info(card: i32, device: i32, kind: i32, info: *mut EccInfo) -> Status;
+            /// A frequency in MHz.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_frequency(card: i32, device: i32, kind: i32, frequency: *mut u32) -> Status;
+            /// Its memory.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_hbm_info(card: i32, device: i32, info: *mut HbmInfo) -> Status;
+            /// Its network port: 0 is in order.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_network_health(card: i32, device: i32, result: *mut i32) -> Status;
+            /// The number that the driver gives it.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_logic_id(logic: *mut i32, card: i32, device: i32) -> Status;
+            /// The physical number of a device of the driver.
+            Dcmi Optional "8.5.0"
+                fn dcmi_get_device_phyid_from_logicid(logic: u32, physical: *mut u32) -> Status;
         }
     };
 }

@@ -47,6 +47,11 @@ fn round(value: f64) -> f64 {
     format!("{value:.*e}", DIGITS - 1).parse().unwrap_or(value)
 }
 
+/// Writes a number with four significant digits, for tables and sentences.
+pub fn format_significant(value: f64) -> String {
+    round(value).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,8 @@
 //! What an operator is given, and how its result is judged: exactly, by a check of a large
-//! product that is cheaper than the product, or within the tolerance of its type.
+//! product that is cheaper than the product, or within a bound that follows from the operation.
 
-use crate::{Difference, Dtype, Exact, Numbers, POISON, compare};
+use crate::bound::{Distance, error_bound};
+use crate::{Difference, Dtype, Exact, Numbers, POISON, compare, compare_within};
 
 /// Operands and what is expected of the result.
 #[derive(Debug)]
@@ -21,17 +22,44 @@ pub struct Case {
 pub enum Expected {
     /// These bytes.
     Exact(Vec<u8>),
-    /// The exact product of these square matrices (rows after each other).
+    /// The exact product of these matrices (rows after each other).
     Product {
         /// The left one.
         left: Vec<i64>,
         /// The right one.
         right: Vec<i64>,
-        /// Rows, and columns.
-        size: usize,
+        /// Their shape.
+        shape: Shape,
     },
-    /// Near these numbers, as the type allows.
-    Near(Vec<f64>),
+    /// Near these numbers.
+    Near(Vec<Near>),
+}
+
+/// A number that a result may be off, and by how much.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Near {
+    /// The exact value.
+    pub value: f64,
+    /// The largest distance of a right result.
+    pub bound: f64,
+}
+
+/// The shape of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Rows of the left matrix.
+    pub rows: usize,
+    /// Columns of the left matrix, and rows of the right one.
+    pub inner: usize,
+    /// Columns of the right matrix.
+    pub columns: usize,
+}
+
+impl Shape {
+    /// The shape of a product of square matrices.
+    pub const fn square(size: usize) -> Self {
+        Self { rows: size, inner: size, columns: size }
+    }
 }
 
 impl From<Exact> for Case {
@@ -41,12 +69,14 @@ impl From<Exact> for Case {
     }
 }
 
-/// A product too large to be computed here: see [`Expected::differs`].
-pub fn large_product(dtype: Dtype, size: usize, seed: u64) -> Case {
+/// A product too large to be computed here: see [`Expected::differs`]. Its sums are exact in half
+/// precision for up to 4096 products, in brain float for up to 256.
+pub fn large_product(dtype: Dtype, shape: Shape, seed: u64) -> Case {
     let mut numbers = Numbers::new(seed);
     let mut draw =
-        |limit| -> Vec<i64> { (0..size * size).map(|_| numbers.within(limit)).collect() };
-    let (left, right) = (draw(3), draw(2));
+        |count: usize, limit| -> Vec<i64> { (0..count).map(|_| numbers.within(limit)).collect() };
+    let Shape { rows, inner, columns } = shape;
+    let (left, right) = (draw(rows * inner, 3), draw(inner * columns, 2));
     let encode = |values: &[i64]| {
         let mut bytes = Vec::with_capacity(values.len() * dtype.width());
         for value in values {
@@ -57,8 +87,8 @@ pub fn large_product(dtype: Dtype, size: usize, seed: u64) -> Case {
     Case {
         one: encode(&left),
         other: encode(&right),
-        size: size * size * dtype.width(),
-        expected: Expected::Product { left, right, size },
+        size: rows * columns * dtype.width(),
+        expected: Expected::Product { left, right, shape },
     }
 }
 
@@ -67,7 +97,12 @@ pub fn near_addition(dtype: Dtype, count: usize, seed: u64) -> Case {
     let mut numbers = Numbers::new(seed);
     let (one, a) = random(dtype, count, &mut numbers);
     let (other, b) = random(dtype, count, &mut numbers);
-    let sums = a.iter().zip(&b).map(|(a, b)| a + b).collect();
+    let near = |(a, b): (&f64, &f64)| {
+        let value = a + b;
+        // One operation is off by its own rounding alone, and not by that of its terms.
+        Near { value, bound: error_bound(dtype, value, value.abs(), 1) }
+    };
+    let sums = a.iter().zip(&b).map(near).collect();
     Case { size: one.len(), one, other, expected: Expected::Near(sums) }
 }
 
@@ -77,11 +112,22 @@ pub fn near_product(dtype: Dtype, size: usize, seed: u64) -> Case {
     let (one, left) = random(dtype, size * size, &mut numbers);
     let (other, right) = random(dtype, size * size, &mut numbers);
     let mut sums = vec![0f64; size * size];
-    for (row, out) in left.chunks_exact(size).zip(sums.chunks_exact_mut(size)) {
+    let mut magnitudes = vec![0f64; size * size];
+    for (at, row) in left.chunks_exact(size).enumerate() {
+        let out = at * size..(at + 1) * size;
+        let (sums, magnitudes) = (&mut sums[out.clone()], &mut magnitudes[out]);
         for (factor, line) in row.iter().zip(right.chunks_exact(size)) {
-            out.iter_mut().zip(line).for_each(|(sum, value)| *sum += factor * value);
+            for ((sum, magnitude), value) in sums.iter_mut().zip(&mut *magnitudes).zip(line) {
+                *sum += factor * value;
+                *magnitude += (factor * value).abs();
+            }
         }
     }
+    let near = |(value, magnitude): (&f64, &f64)| Near {
+        value: *value,
+        bound: error_bound(dtype, *value, *magnitude, size),
+    };
+    let sums = sums.iter().zip(&magnitudes).map(near).collect();
     Case { size: one.len(), one, other, expected: Expected::Near(sums) }
 }
 
@@ -98,17 +144,6 @@ fn random(dtype: Dtype, count: usize, numbers: &mut Numbers) -> (Vec<u8>, Vec<f6
     (bytes, values)
 }
 
-/// Relative and absolute tolerance of a result: the mixed rule of the operator repositories of
-/// CANN (opbase), here for every element.
-const fn tolerance(dtype: Dtype) -> (f64, f64) {
-    match dtype {
-        Dtype::Int32 => (0.0, 0.0),
-        Dtype::Fp16 => (1.0 / 512.0, 1.0 / 512.0),
-        Dtype::Bf16 => (1.0 / 64.0, 1.0 / 64.0),
-        Dtype::Fp32 => (1.0 / 1024.0, 1.0 / 65536.0),
-    }
-}
-
 impl Expected {
     /// Where `got` is not as expected.
     ///
@@ -118,10 +153,10 @@ impl Expected {
     pub fn differs(&self, dtype: Dtype, got: &[u8]) -> Option<Difference> {
         match self {
             Self::Exact(expected) => elements(dtype, expected, got),
-            Self::Product { left, right, size } => {
-                elements(dtype, &product_rows(dtype, left, right, *size, got), got)
+            Self::Product { left, right, shape } => {
+                elements(dtype, &product_rows(dtype, left, right, *shape, got), got)
             }
-            Self::Near(reference) => elements(dtype, &far_elements(dtype, reference, got), got),
+            Self::Near(reference) => near_elements(dtype, reference, got),
         }
     }
 
@@ -130,10 +165,10 @@ impl Expected {
     /// speak of. None where the result is exact.
     pub fn relative_error(&self, dtype: Dtype, got: &[u8]) -> Option<f64> {
         let Self::Near(reference) = self else { return None };
-        let errors = reference
-            .iter()
-            .zip(got.chunks_exact(dtype.width()))
-            .map(|(right, element)| (dtype.decode(element) - right).abs() / right.abs().max(1.0));
+        let errors =
+            reference.iter().zip(got.chunks_exact(dtype.width())).map(|(right, element)| {
+                (dtype.decode(element) - right.value).abs() / right.value.abs().max(1.0)
+            });
         Some(errors.fold(0.0, f64::max))
     }
 }
@@ -148,22 +183,24 @@ pub fn elements(dtype: Dtype, expected: &[u8], got: &[u8]) -> Option<Difference>
 }
 
 /// `got`, with the rows that are wrong replaced by the right ones.
-fn product_rows(dtype: Dtype, left: &[i64], right: &[i64], size: usize, got: &[u8]) -> Vec<u8> {
+fn product_rows(dtype: Dtype, left: &[i64], right: &[i64], shape: Shape, got: &[u8]) -> Vec<u8> {
+    let Shape { inner, columns, .. } = shape;
     let mut numbers = Numbers::new(got.len() as u64);
-    let r: Vec<i64> = (0..size).map(|_| (numbers.bits() >> 44).cast_signed() + 1).collect();
+    let r: Vec<i64> = (0..columns).map(|_| (numbers.bits() >> 44).cast_signed() + 1).collect();
     let dot = |a: &[i64], b: &[i64]| -> i64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
-    let right_r: Vec<i64> = right.chunks_exact(size).map(|line| dot(line, &r)).collect();
+    let right_r: Vec<i64> = right.chunks_exact(columns).map(|line| dot(line, &r)).collect();
     let width = dtype.width();
     let mut expected = got.to_vec();
-    let rows = left.chunks_exact(size).zip(expected.chunks_exact_mut(size * width));
+    let mut values = Vec::with_capacity(columns);
+    let rows = left.chunks_exact(inner).zip(expected.chunks_exact_mut(columns * width));
     for (row, out) in rows {
-        let values: Option<Vec<i64>> =
-            out.chunks_exact(width).map(|element| integer(dtype.decode(element))).collect();
-        if values.is_some_and(|values| dot(&values, &r) == dot(row, &right_r)) {
+        values.clear();
+        values.extend(out.chunks_exact(width).map_while(|element| integer(dtype.decode(element))));
+        if values.len() == columns && dot(&values, &r) == dot(row, &right_r) {
             continue;
         }
-        let mut sums = vec![0i64; size];
-        for (factor, line) in row.iter().zip(right.chunks_exact(size)) {
+        let mut sums = vec![0i64; columns];
+        for (factor, line) in row.iter().zip(right.chunks_exact(columns)) {
             sums.iter_mut().zip(line).for_each(|(sum, value)| *sum += factor * value);
         }
         let mut bytes = Vec::with_capacity(out.len());
@@ -183,32 +220,30 @@ fn integer(value: f64) -> Option<i64> {
     number
 }
 
-/// `got`, with the elements that are out of tolerance replaced by the reference.
-fn far_elements(dtype: Dtype, reference: &[f64], got: &[u8]) -> Vec<u8> {
-    let (relative, absolute) = tolerance(dtype);
+/// Compares elements with their reference, each within its bound.
+fn near_elements(dtype: Dtype, reference: &[Near], got: &[u8]) -> Option<Difference> {
     let mut expected = Vec::with_capacity(got.len());
-    for (right, element) in reference.iter().zip(got.chunks_exact(dtype.width())) {
-        let distance = (dtype.decode(element) - right).abs();
-        // A comparison with what is no number is false.
-        if distance <= absolute + relative * right.abs() {
-            expected.extend_from_slice(element);
-        } else {
-            dtype.round(*right, &mut expected);
-        }
-    }
-    expected
+    reference.iter().for_each(|right| dtype.round(right.value, &mut expected));
+    let show = |element: &[u8]| {
+        let value = dtype.decode(element);
+        (value.to_string(), value.is_finite())
+    };
+    compare_within(&expected, got, dtype.width(), POISON, show, |at, _, have| {
+        let Near { value, bound } = reference[at];
+        Distance::new((dtype.decode(have) - value).abs(), bound)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Pattern, product};
+    use crate::{Grade, Pattern, product};
 
     /// One wrong element among many always shows, wherever it is and however little it is off.
     #[test]
     fn a_wrong_element_of_a_large_product_shows() {
         let (dtype, size) = (Dtype::Fp16, 16);
-        let case = large_product(dtype, size, 5);
+        let case = large_product(dtype, Shape::square(size), 5);
         let exact = product(dtype, size, 5);
         assert_eq!((&case.one, &case.other), (&exact.one, &exact.other));
         assert_eq!(case.expected.differs(dtype, &exact.result), None);
@@ -229,13 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn tolerance_takes_rounding_and_nothing_else() {
+    fn bound_takes_rounding_and_nothing_else() {
         for dtype in [Dtype::Fp16, Dtype::Bf16, Dtype::Fp32] {
             let case = near_addition(dtype, 4096, 9);
             let Expected::Near(reference) = &case.expected else { panic!() };
             let mut got = Vec::new();
-            for value in reference {
-                dtype.round(*value, &mut got);
+            for near in reference {
+                dtype.round(near.value, &mut got);
             }
             assert_eq!(case.expected.differs(dtype, &got), None, "{dtype:?}");
             // Half a unit in the last place, and not nothing: but for single precision, in which
@@ -253,11 +288,41 @@ mod tests {
             for damage in [|value: f64| value * 1.25 + 0.1, |_| f64::NAN] {
                 let mut wrong = got.clone();
                 let mut element = Vec::new();
-                dtype.round(damage(reference[7]), &mut element);
+                dtype.round(damage(reference[7].value), &mut element);
                 wrong[7 * width..8 * width].copy_from_slice(&element);
                 let found = case.expected.differs(dtype, &wrong).unwrap();
-                assert_eq!((found.wrong, found.first), (1, 7), "{dtype:?}");
+                assert_eq!((found.wrong, found.first, found.far), (1, 7, 1), "{dtype:?}");
+                assert_eq!(found.grade(), Grade::Wrong);
+            }
+            // The lowest bit of one element is doubtful at most, that of all is wrong.
+            let mut wrong = got.clone();
+            wrong[7 * width] ^= 1;
+            let found = case.expected.differs(dtype, &wrong);
+            assert!(found.is_none_or(|found| found.grade() == Grade::Doubtful), "{dtype:?}");
+            wrong.iter_mut().step_by(width).for_each(|byte| *byte ^= 1);
+            let found = case.expected.differs(dtype, &wrong).unwrap();
+            assert_eq!(found.grade(), Grade::Wrong, "{dtype:?}");
+        }
+    }
+
+    /// A product of another shape, whose rows are longer or shorter than its columns.
+    #[test]
+    fn products_may_be_oblong() {
+        let dtype = Dtype::Fp16;
+        let shape = Shape { rows: 6, inner: 10, columns: 14 };
+        let case = large_product(dtype, shape, 3);
+        let Expected::Product { left, right, .. } = &case.expected else { panic!() };
+        let mut bytes = Vec::new();
+        for row in left.chunks_exact(10) {
+            for column in 0..14 {
+                let sum = (0..10).map(|k| row[k] * right[k * 14 + column]).sum();
+                dtype.encode(sum, &mut bytes);
             }
         }
+        assert_eq!(bytes.len(), case.size);
+        assert_eq!(case.expected.differs(dtype, &bytes), None);
+        bytes[100] ^= 1;
+        let found = case.expected.differs(dtype, &bytes).unwrap();
+        assert_eq!((found.wrong, found.total, found.grade()), (1, 84, Grade::Wrong));
     }
 }

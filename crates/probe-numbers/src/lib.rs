@@ -6,15 +6,20 @@
 //! the type, so that the order of a summation does not matter and one wrong bit is one wrong
 //! element: there is nothing to tolerate.
 //!
+//! A second lane uses random numbers, whose results are rounded: how far they may be off is derived
+//! in [`bound`], and so is what a result beyond that means, for both lanes.
+//!
 //! A crate of its own, so that tests do not compute with unoptimised arithmetic.
 
+pub mod bound;
 mod lanes;
 
 use acl_abi::values::{ACL_BF16, ACL_FLOAT, ACL_FLOAT16, ACL_INT32};
 
 use serde::{Deserialize, Serialize};
 
-pub use lanes::{Case, Expected, elements, large_product, near_addition, near_product};
+pub use bound::{Distance, FAR, Grade, error_bound};
+pub use lanes::{Case, Expected, Shape, elements, large_product, near_addition, near_product};
 
 /// What results are filled with before an operator runs.
 pub const POISON: u8 = 0xa5;
@@ -294,6 +299,15 @@ pub struct Difference {
     pub wrong: u64,
     /// Of how many.
     pub total: u64,
+    /// How many of them are beyond four times the error bound.
+    #[serde(default)]
+    pub far: u64,
+    /// How many of them hold what was put there before.
+    #[serde(default)]
+    pub poisoned: u64,
+    /// How many of them are infinite or no number.
+    #[serde(default)]
+    pub not_finite: u64,
     /// The first of them.
     pub first: u64,
     /// The last of them.
@@ -314,39 +328,59 @@ pub fn compare(
     floats: bool,
     show: impl Fn(&[u8]) -> (String, bool),
 ) -> Option<Difference> {
+    compare_within(expected, got, width, poison, show, |_, want, have| {
+        let same = want == have || floats && is_zero(want) && is_zero(have);
+        if same { Distance::Within } else { Distance::Far }
+    })
+}
+
+/// As [`compare`], with the distance that `measure` finds for the element at an index.
+pub fn compare_within(
+    expected: &[u8],
+    got: &[u8],
+    width: usize,
+    poison: u8,
+    show: impl Fn(&[u8]) -> (String, bool),
+    measure: impl Fn(usize, &[u8], &[u8]) -> Distance,
+) -> Option<Difference> {
     if expected == got {
         return None;
     }
     let total = expected.len() / width;
     let pairs = || expected.chunks_exact(width).zip(got.chunks_exact(width));
     let (mut wrong, mut first, mut last) = (0, None, 0);
-    let (mut poisoned, mut zeros, mut numbers) = (true, true, true);
+    let (mut far, mut poisoned, mut zeros, mut not_finite) = (0, 0, 0, 0);
     for (at, (want, have)) in pairs().enumerate() {
-        if want == have || floats && is_zero(want) && is_zero(have) {
+        let distance = measure(at, want, have);
+        if distance == Distance::Within {
             continue;
         }
         wrong += 1;
         first.get_or_insert(at);
         last = at;
-        poisoned &= have.iter().all(|byte| *byte == poison);
-        zeros &= have.iter().all(|byte| *byte == 0);
-        numbers &= show(have).1;
+        far += u64::from(distance == Distance::Far);
+        poisoned += u64::from(have.iter().all(|byte| *byte == poison));
+        zeros += u64::from(have.iter().all(|byte| *byte == 0));
+        not_finite += u64::from(!show(have).1);
     }
     let first = first?;
     let pattern = match wrong {
-        _ if poisoned => Pattern::Unwritten,
-        _ if zeros => Pattern::Zeros,
-        _ if !numbers => Pattern::Nan,
+        _ if poisoned == wrong => Pattern::Unwritten,
+        _ if zeros == wrong => Pattern::Zeros,
+        _ if not_finite > 0 => Pattern::Nan,
         1 => Pattern::Single,
-        _ if wrong * 10 >= total * 9 => Pattern::All,
-        _ if wrong * 2 > last - first => Pattern::Block,
+        _ if wrong * 10 >= total as u64 * 9 => Pattern::All,
+        _ if wrong * 2 > (last - first) as u64 => Pattern::Block,
         _ => Pattern::Scattered,
     };
     let at = |data: &[u8]| show(&data[first * width..(first + 1) * width]).0;
     Some(Difference {
         pattern,
-        wrong: wrong as u64,
+        wrong,
         total: total as u64,
+        far,
+        poisoned,
+        not_finite,
         first: first as u64,
         last: last as u64,
         expected: at(expected),

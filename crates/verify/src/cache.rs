@@ -55,17 +55,32 @@ pub fn cache_key(parts: &[&str]) -> String {
     encode_hex(&hash.finalize())
 }
 
+/// The run-time compiler that this process has loaded.
+fn loaded_compiler() -> Option<PathBuf> {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+    let mut paths = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
+    paths.find(|path| path.ends_with(COMPILER)).map(PathBuf::from)
+}
+
+/// The files that a compiler may load: one of them is enough.
+fn compiler_parts(library: &Path) -> Vec<PathBuf> {
+    let root = library.ancestors().nth(3);
+    // The directory of the architecture lies between in some versions.
+    let roots = root.into_iter().chain(library.ancestors().nth(2));
+    roots.flat_map(|root| PARTS.iter().map(|part| root.join(part))).collect()
+}
+
+/// Whether the loaded compiler has the parts that it loads; `None` if no compiler is loaded.
+pub fn has_compiler_parts() -> Option<bool> {
+    let library = loaded_compiler()?;
+    Some(compiler_parts(&library).iter().any(|part| part.is_file()))
+}
+
 /// The files of the compiler: path, size, time of change.
 fn list_compiler_files() -> Vec<String> {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    let loaded = maps.lines().find_map(|line| {
-        line.find('/').map(|at| &line[at..]).filter(|path| path.ends_with(COMPILER))
-    });
-    let Some(library) = loaded else { return Vec::new() };
-    let mut files = vec![PathBuf::from(library)];
-    if let Some(cann) = Path::new(library).ancestors().nth(3) {
-        files.extend(PARTS.iter().map(|part| cann.join(part)));
-    }
+    let Some(library) = loaded_compiler() else { return Vec::new() };
+    let mut files = compiler_parts(&library);
+    files.insert(0, library);
     files
         .iter()
         .filter_map(|path| {

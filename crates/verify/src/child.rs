@@ -17,8 +17,9 @@ use super::protocol::{Event, Fault, Order, Stage, Task};
 use super::reporter::{Measurements, Reporter, StageAborted, StepResult, passed};
 use super::stage::{
     Probe, measure_speeds, run_compute, run_kernel, run_memory, run_peers, run_rank, run_stress,
+    time_copies, time_operators, time_waiting,
 };
-use super::vendor::{Vendor, disable_buffering, exit_process};
+use super::vendor::{Vendor, VendorCall, disable_buffering, exit_process};
 
 /// The order, if this process was started as the other side of `verify`.
 pub fn read_order() -> Option<String> {
@@ -68,18 +69,27 @@ fn prepare(parent: u32) -> anyhow::Result<(File, File)> {
 
 fn run_order(order: &Order, reporter: &Reporter, mut mouth: File) -> Result<(), StageAborted> {
     let voice = reporter.clone();
-    let mut vendor = Vendor::new(move |function| {
-        // What is printed from here on is this function's.
-        let _ = mouth.write_all(&make_marker(function));
-        voice.write_event(&Event::Call { function: function.to_owned() });
+    let record = order.record;
+    let mut vendor = Vendor::new(move |call| match call {
+        VendorCall::Next(function) => {
+            // What is printed from here on is this function's.
+            let _ = mouth.write_all(&make_marker(function));
+            voice.write_event(&Event::Call { function: function.to_owned() });
+        }
+        VendorCall::Returned(code, took) if record => {
+            let us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+            voice.write_event(&Event::Returned { code, us });
+        }
+        VendorCall::Returned(..) => {}
     });
-    let mut groups = vec![Group::Acl];
+    let mut groups = vec![if order.task == Task::Cards { Group::Dcmi } else { Group::Acl }];
     match order.task {
+        Task::Times => groups.extend([Group::Nnopbase, Group::Math, Group::Nn]),
         Task::Ladder if order.stages.contains(&Stage::Compute) => {
             groups.extend([Group::Nnopbase, Group::Math, Group::Nn]);
         }
         Task::Stress { .. } => groups.extend([Group::Nnopbase, Group::Nn]),
-        Task::Ladder | Task::Peers { .. } | Task::Rank { .. } => {}
+        Task::Ladder | Task::Peers { .. } | Task::Rank { .. } | Task::Cards => {}
     }
     reporter.run_step(Stage::Load, "load", || {
         groups.into_iter().try_for_each(|group| vendor.load(group, order.allow_simulated))?;
@@ -91,8 +101,11 @@ fn run_order(order: &Order, reporter: &Reporter, mut mouth: File) -> Result<(), 
     });
     match (&order.task, order.device) {
         (Task::Ladder, _) if order.stages.iter().all(|stage| *stage == Stage::Load) => Ok(()),
-        (Task::Ladder, None) => count_devices(&vendor, reporter),
-        (Task::Ladder, Some(device)) => run_device_stages(device, &mut vendor, order, reporter),
+        (Task::Cards, _) => read_cards(&vendor, reporter),
+        (Task::Ladder | Task::Times, None) => count_devices(&vendor, reporter),
+        (Task::Ladder | Task::Times, Some(device)) => {
+            run_device_stages(device, &mut vendor, order, reporter)
+        }
         (Task::Peers { devices }, _) => run_peers(&vendor, reporter, devices),
         (Task::Rank { rank: own, ranks, root }, _) => {
             let sums = load_optional(&mut vendor, Group::Hccl, order, reporter)?;
@@ -122,6 +135,42 @@ fn count_devices(vendor: &Vendor, reporter: &Reporter) -> Result<(), StageAborte
     reporter.run_step(Stage::Runtime, "end", || vendor.finalize().map(|()| passed()))
 }
 
+/// Reports the cards of this machine and their state.
+fn read_cards(vendor: &Vendor, reporter: &Reporter) -> Result<(), StageAborted> {
+    reporter.run_step(Stage::Load, "cards", || {
+        vendor.start_dcmi()?;
+        for (card, chip) in vendor.list_cards()? {
+            let card = vendor.describe_card(card, chip)?;
+            let mut health = vendor.read_health(card.card, chip)?;
+            health.pci_link = card.pci.as_deref().and_then(read_pci_link);
+            reporter.write_event(&Event::Card(Box::new(card)));
+            reporter.write_event(&Event::Health(Box::new(health)));
+        }
+        Ok(passed())
+    })
+}
+
+/// How often the host took the processor from this thread so far.
+pub fn count_preemptions() -> u64 {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"));
+    line.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
+}
+
+/// The speed and the width of a PCI link, as the kernel has them.
+fn read_pci_link(address: &str) -> Option<String> {
+    let is_plain = |byte: u8| byte.is_ascii_hexdigit() || b":.".contains(&byte);
+    if !address.bytes().all(is_plain) {
+        return None;
+    }
+    let read = |name: &str| {
+        let path = format!("/sys/bus/pci/devices/{address}/{name}");
+        let text = std::fs::read_to_string(path).ok()?;
+        Some(text.trim().to_owned())
+    };
+    Some(format!("{} x{}", read("current_link_speed")?, read("current_link_width")?))
+}
+
 /// Runs the stages on one device.
 fn run_device_stages(
     device: i32,
@@ -132,33 +181,54 @@ fn run_device_stages(
     let mut opened = None;
     reporter.run_step(Stage::Runtime, "open", || {
         vendor.init()?;
+        // Before it is opened: whatever fails then has the name of a card.
+        let (logic, physical, pci) = vendor.identify(device)?;
+        reporter.write_event(&Event::Identity { logic, physical, pci });
         vendor.set_device(device)?;
         let soc = vendor.soc()?.unwrap_or_default();
         reporter.write_event(&Event::Soc { name: soc.clone() });
         vendor.memory_info()?;
-        opened = Some((vendor.create_stream()?, soc));
+        let [cube, vector] = vendor.count_cores(device)?;
+        reporter.write_event(&Event::Cores { cube, vector });
+        opened = Some((vendor.create_stream()?, soc, cube, vector));
         Ok(passed())
     })?;
-    let Some((stream, soc)) = opened else { return Err(StageAborted) };
-    let probe = Probe { vendor: &*vendor, reporter, order, stream, soc };
+    let Some((stream, soc, cube_cores, vector_cores)) = opened else { return Err(StageAborted) };
+    let probe = Probe { vendor: &*vendor, reporter, order, stream, soc, cube_cores, vector_cores };
+    if order.task == Task::Times {
+        if order.stages.contains(&Stage::Runtime) {
+            time_waiting(&probe)?;
+        }
+        if order.stages.contains(&Stage::Memory) {
+            time_copies(&probe)?;
+        }
+        if order.stages.contains(&Stage::Compute) {
+            time_operators(&probe)?;
+        }
+        return Ok(());
+    }
     reporter.run_step(Stage::Runtime, "stream and events", || {
         let device_ms = Some(probe.measure_time(|| Ok(()))?);
         Ok(StepResult::Passed(Measurements { device_ms, ..Measurements::default() }))
     })?;
+    time_waiting(&probe)?;
     if order.stages.contains(&Stage::Memory) {
         run_memory(&probe)?;
+        time_copies(&probe)?;
         if order.speed {
             measure_speeds(&probe)?;
         }
     }
     if order.stages.contains(&Stage::Compute) {
         run_compute(&probe)?;
+        time_operators(&probe)?;
     }
     let Probe { soc, .. } = probe;
     if order.stages.contains(&Stage::Kernel) {
         let compiles = load_optional(vendor, Group::Rtc, order, reporter)?;
         if compiles {
-            run_kernel(&Probe { vendor: &*vendor, reporter, order, stream, soc })?;
+            let vendor = &*vendor;
+            run_kernel(&Probe { vendor, reporter, order, stream, soc, cube_cores, vector_cores })?;
         }
     }
     reporter.run_step(Stage::Runtime, "close", || {

@@ -17,6 +17,8 @@
 //!   compiled kernels.
 //! - [`judge`] turns a run into findings, and [`report`] those into the report; [`baseline`] reads
 //!   the speeds of an earlier one.
+//! - [`identity`] finds the card that a device is, [`timeline`] keeps when what happened, and
+//!   [`evidence`] writes all of a run into a file.
 //! - [`libraries`] has variables for an installation that the dynamic linker does not find.
 //!
 //! The functions are declared in the crate `acl_abi`, for this loader and for the simulator
@@ -45,6 +47,8 @@
 pub mod baseline;
 pub mod cache;
 pub mod child;
+pub mod evidence;
+pub mod identity;
 pub mod judge;
 pub mod libraries;
 pub mod members;
@@ -56,4 +60,5 @@ pub mod reporter;
 pub mod run;
 pub mod soc;
 pub mod stage;
+pub mod timeline;
 pub mod vendor;

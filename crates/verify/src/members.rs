@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
+use super::identity::DeviceIdentity;
 use super::parent::ChildResult;
-use super::protocol::Event;
+use super::protocol::{Card, Event};
 use super::report::Host;
 use super::run::RunResult;
+use super::timeline::HealthSample;
 
 /// What the processes of a run measured and reported.
 #[derive(Debug, Serialize)]
@@ -27,6 +29,21 @@ pub struct VerifyMembers<'a> {
     /// The processes that put load on the devices, where that was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stress: Vec<ChildMember<'a>>,
+    /// The processes that timed devices again, each alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub retimed: Vec<ChildMember<'a>>,
+    /// The card of each device.
+    pub identities: &'a [DeviceIdentity],
+    /// The cards of the machine, as the driver describes them.
+    #[serde(skip_serializing_if = "slice_is_empty")]
+    pub cards: &'a [Card],
+    /// Their states over time.
+    #[serde(skip_serializing_if = "slice_is_empty")]
+    pub health: &'a [HealthSample],
+}
+
+fn slice_is_empty<T>(slice: &&[T]) -> bool {
+    slice.is_empty()
 }
 
 /// The host of a run.
@@ -55,7 +72,7 @@ pub struct Fabric<'a> {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChildMember<'a> {
-    /// Its kernels and loads.
+    /// Its kernels, loads, cores, coverage and times.
     told: Vec<&'a Event>,
     /// Its device.
     device: Option<i32>,
@@ -71,7 +88,12 @@ pub struct ChildMember<'a> {
 
 impl<'a> VerifyMembers<'a> {
     /// The members of a run.
-    pub fn new(done: &'a RunResult, host: &'a Host, simulated: bool) -> Self {
+    pub fn new(
+        done: &'a RunResult,
+        host: &'a Host,
+        identities: &'a [DeviceIdentity],
+        simulated: bool,
+    ) -> Self {
         let all = |children: &'a [ChildResult]| children.iter().map(ChildMember::new).collect();
         Self {
             simulated,
@@ -88,13 +110,27 @@ impl<'a> VerifyMembers<'a> {
                 .as_ref()
                 .map(|peers| Fabric { peers: ChildMember::new(peers), ranks: all(&done.ranks) }),
             stress: all(&done.loads),
+            retimed: all(&done.retimed),
+            identities,
+            cards: &done.history.cards,
+            health: &done.history.samples,
         }
     }
 }
 
 impl<'a> ChildMember<'a> {
     fn new(child: &'a ChildResult) -> Self {
-        let is_detail = |event: &&Event| matches!(event, Event::Kernel { .. } | Event::Load { .. });
+        let is_detail = |event: &&Event| {
+            matches!(
+                event,
+                Event::Kernel { .. }
+                    | Event::Load { .. }
+                    | Event::LoadSample { .. }
+                    | Event::Cores { .. }
+                    | Event::Coverage { .. }
+                    | Event::Time { .. }
+            )
+        };
         let is_stage = |event: &&Event| matches!(event, Event::StepEnd { .. });
         Self {
             told: child.events.iter().filter(is_detail).collect(),

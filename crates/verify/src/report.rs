@@ -1,5 +1,7 @@
 //! The report of a run: findings and results of [`judge`], tables, and the fields of the JSON form.
 
+mod tables;
+
 use std::collections::BTreeMap;
 
 use super::judge::{JudgeContext, judge};
@@ -94,8 +96,20 @@ pub fn report(
     if !done.devices.is_empty() {
         report.tables.push(device_table(done, stages));
     }
+    report.tables.extend(tables::cards(&around.names));
+    report.tables.extend(tables::coverage(done));
+    report.tables.extend(tables::times(done, &around.names));
+    report.tables.extend(tables::health(done, &around.names));
     report.tables.extend(error_table(done));
-    report.add_members(&VerifyMembers::new(done, host, simulated));
+    for card in around.names.0.iter().filter(|card| !card.unmatched.is_empty()) {
+        let (device, what) = (card.device, card.unmatched.join(", "));
+        report.notes.push(ui::VerifyUnmatched { device, what }.text());
+    }
+    report.notes.extend(tables::peak_shares(done, &around.names));
+    if let Some(why) = &done.history.refusal {
+        report.notes.push(ui::VerifyNoDcmi { why }.text());
+    }
+    report.add_members(&VerifyMembers::new(done, host, &around.names.0, simulated));
     report
 }
 
@@ -108,9 +122,19 @@ fn prove(
     open: &[(Text, Option<Text>)],
 ) -> Proof {
     let n = done.devices.len();
-    let is_asked = |id: &String| stages.iter().any(|stage| *id == stage.finding_id());
-    let asked = goals::links("verify").filter(|link| link.key.iter().any(is_asked));
-    let names: Vec<&Text> = asked.map(|link| &link.name).collect();
+    let has_passed = |id: &str| {
+        report.results.iter().any(|result| id == result.id && result.state == CheckState::Passed)
+    };
+    let is_shown = |id: &String| {
+        let mut own = stages.iter().filter(|stage| *id == stage.finding_id());
+        own.any(|_| has_passed(id))
+    };
+    // Where no stage that was asked for could run, libraries and open devices show nothing.
+    let asked = || stages.iter().filter(|stage| **stage > Stage::Runtime);
+    let nothing_ran =
+        asked().next().is_some() && !asked().any(|stage| has_passed(stage.finding_id().as_str()));
+    let shown = goals::links("verify").filter(|link| link.key.iter().any(is_shown));
+    let names: Vec<&Text> = shown.map(|link| &link.name).collect();
     let join =
         |lang, by: &str| names.iter().map(|name| name.get(lang)).collect::<Vec<_>>().join(by);
     let values = BTreeMap::from([
@@ -136,7 +160,12 @@ fn prove(
                 && matches!(result.state, CheckState::Passed | CheckState::NotApplicable)
         });
         let coverage = goals::judge_checks(link, &report.results, &report.findings);
+        let is_asked =
+            stages.iter().any(|stage| link.key.iter().any(|id| id == stage.finding_id().as_str()));
         let coverage = match coverage {
+            Coverage::NotApplicable { reason } if nothing_ran && is_asked => {
+                Coverage::NotExamined { reason, settle: link.settle.clone() }
+            }
             Coverage::Shown if !passed => unsettled().unwrap_or(Coverage::Shown),
             coverage => coverage,
         };

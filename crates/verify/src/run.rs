@@ -4,15 +4,20 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, ScopedJoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
+use super::judge::find_slow;
 use super::libraries::Installation;
 use super::parent::{ChildEnd, ChildResult, orphans, supervise};
 use super::plog::{LogTail, last_errors};
 use super::protocol::{Dtype, Event, Fault, Level, Order, Outcome, Stage, Task};
+use super::timeline::{History, Timeline};
 
 /// Options of a run.
 #[derive(Debug, Clone)]
@@ -43,6 +48,14 @@ pub struct RunOptions {
     pub cache: Option<String>,
     /// Variables for the children, in addition to those of this process.
     pub env: Vec<(String, String)>,
+    /// Variables for the ranks of HCCL.
+    pub rank_env: Vec<(String, String)>,
+    /// Whether the driver has a library that describes its cards.
+    pub cards: bool,
+    /// Whether devices whose use is unknown count as idle.
+    pub assume_idle: bool,
+    /// Whether all calls are recorded.
+    pub record: bool,
 }
 
 impl RunOptions {
@@ -90,7 +103,7 @@ impl TestSelection {
 }
 
 /// Result of a run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct RunResult {
     /// The child that loaded the libraries and counted the devices.
     pub first: ChildResult,
@@ -106,6 +119,10 @@ pub struct RunResult {
     pub ranks: Vec<ChildResult>,
     /// The children under load, in the order of the devices.
     pub loads: Vec<ChildResult>,
+    /// The children that timed single devices again.
+    pub retimed: Vec<ChildResult>,
+    /// The stages and the cards over time.
+    pub history: History,
     /// Use of the devices by other processes before the first test.
     pub in_use: DeviceUse,
     /// Reason for a skipped load test: other processes use the devices, or their use is unknown.
@@ -117,7 +134,8 @@ pub struct RunResult {
 }
 
 /// Use of the devices by other processes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DeviceUse {
     /// Not queried.
     #[default]
@@ -157,6 +175,8 @@ impl RunResult {
             peers: None,
             ranks: Vec::new(),
             loads: Vec::new(),
+            retimed: Vec::new(),
+            history: History::default(),
             in_use: DeviceUse::NotAsked,
             no_load: DeviceUse::NotAsked,
             left: Vec::new(),
@@ -170,6 +190,7 @@ impl RunResult {
             .chain(&self.devices)
             .chain(&self.peers)
             .chain(&self.ranks)
+            .chain(&self.retimed)
             .chain(&self.loads)
     }
 
@@ -250,24 +271,161 @@ pub fn run_installed(
     (run(wanted, listen, look), Some(installed))
 }
 
+/// Shortest time between two readings of the cards.
+const READING_INTERVAL: Duration = Duration::from_millis(200);
+/// Time limit of a reading.
+const READING_LIMIT: Duration = Duration::from_secs(10);
+
 /// Runs everything. `look` is called before a device is opened, and again before the load test.
 pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<'_>) -> RunResult {
     orphans::adopt();
+    let timeline = Timeline::new();
+    let note = |device: Option<i32>, event: &Event| {
+        timeline.note(device, event);
+        listen(device, event);
+    };
     let opens_devices = wanted.stages.iter().any(|stage| *stage > Stage::Load);
-    let (first, in_use) = std::thread::scope(|scope| {
+    let monitor = Monitor::new(wanted, &timeline, opens_devices);
+    let mut done = std::thread::scope(|scope| {
         let query = move || if opens_devices { look(QUERY_LIMIT) } else { DeviceUse::NotAsked };
         let asked = Builder::new().spawn_scoped(scope, query);
-        let first = run_child(wanted, &build_order(wanted, Task::Ladder, None), listen);
+        monitor.read();
+        let first = run_child(wanted, &build_order(wanted, Task::Ladder, None), &note);
         // Without threads one comes after the other.
-        (first, asked.map_or_else(|_| query(), |asked| asked.join().unwrap_or_default()))
+        let in_use = asked.map_or_else(|_| query(), |asked| asked.join().unwrap_or_default());
+        RunResult { in_use, ..RunResult::of(first) }
     });
-    let mut done = RunResult { in_use, ..RunResult::of(first) };
     done.end_orphans();
+    std::thread::scope(|scope| {
+        // Without a thread the cards are read before and after only.
+        let _ = Builder::new().spawn_scoped(scope, || monitor.watch());
+        run_devices(&mut done, wanted, &note, look, &monitor);
+        monitor.stop();
+    });
+    monitor.read();
+    done.history = timeline.finish();
+    done
+}
+
+/// Reads the cards while devices are tried.
+struct Monitor<'a> {
+    wanted: &'a RunOptions,
+    timeline: &'a Timeline,
+    /// Whether there is something to read.
+    works: AtomicBool,
+    over: (Mutex<bool>, Condvar),
+    /// Held by whoever has a process of its own: orphans are looked for when nobody has.
+    running: Mutex<()>,
+}
+
+impl<'a> Monitor<'a> {
+    fn new(wanted: &'a RunOptions, timeline: &'a Timeline, opens_devices: bool) -> Self {
+        let works = AtomicBool::new(wanted.cards && opens_devices);
+        let over = (Mutex::new(false), Condvar::new());
+        Self { wanted, timeline, works, over, running: Mutex::new(()) }
+    }
+
+    /// Reads once. What does not work the first time is not tried again.
+    fn read(&self) {
+        if !self.works.load(Ordering::SeqCst) {
+            return;
+        }
+        let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let seconds = self.timeline.elapsed().as_secs_f64();
+        let mut order = build_order(self.wanted, Task::Cards, None);
+        order.silence_ms = u64::try_from(READING_LIMIT.as_millis()).unwrap_or(u64::MAX);
+        order.record = false;
+        let ran = run_child(self.wanted, &order, &|_, _| {});
+        let refusal = (!ran.is_whole()).then(|| describe_refusal(&ran));
+        if refusal.is_some() {
+            self.works.store(false, Ordering::SeqCst);
+        }
+        self.timeline.add_reading(seconds, &ran.events, refusal);
+    }
+
+    /// Reads until it is stopped, and rests at least as long as it works.
+    fn watch(&self) {
+        let mut rest = READING_INTERVAL;
+        while self.works.load(Ordering::SeqCst) {
+            let over = self.over.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let waited = self.over.1.wait_timeout_while(over, rest, |over| !*over);
+            if *waited.unwrap_or_else(PoisonError::into_inner).0 {
+                return;
+            }
+            let start = Instant::now();
+            self.read();
+            rest = READING_INTERVAL.max(start.elapsed());
+        }
+    }
+
+    fn stop(&self) {
+        *self.over.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.over.1.notify_all();
+    }
+
+    /// Ends what vendor code left behind, while no reading is under way.
+    fn end_orphans(&self, done: &mut RunResult) {
+        let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        done.end_orphans();
+    }
+}
+
+/// How often a slow device is timed again.
+const RETRIES: usize = 8;
+/// How long that may take in all, once it was done twice.
+const RETRY_LIMIT: Duration = Duration::from_secs(6);
+
+/// Times devices that look slow again, one after the other. Other devices and a busy host make times
+/// longer and never shorter, so the shortest time counts: what is slow only for a while is not slow
+/// at the end. What is slow beside others is so alone, every time.
+fn time_again(
+    done: &mut RunResult,
+    wanted: &RunOptions,
+    listen: EventListener<'_>,
+    monitor: &Monitor<'_>,
+) {
+    let start = Instant::now();
+    for retry in 0..RETRIES {
+        let slow = find_slow(done.devices.iter().chain(&done.retimed));
+        if slow.is_empty() || (retry >= 2 && start.elapsed() > RETRY_LIMIT) {
+            return;
+        }
+        for (device, stages) in slow {
+            let mut order = build_order(wanted, Task::Times, Some(device));
+            order.stages.retain(|stage| *stage <= Stage::Runtime || stages.contains(stage));
+            done.retimed.push(run_child(wanted, &order, listen));
+            monitor.end_orphans(done);
+        }
+    }
+}
+
+/// Why a reading of the cards failed.
+fn describe_refusal(ran: &ChildResult) -> String {
+    let fault = ran.events.iter().find_map(|event| match event {
+        Event::StepEnd { outcome: Outcome::Failed { fault }, .. } => Some(fault),
+        _ => None,
+    });
+    match fault {
+        Some(Fault::Call { function, code, .. }) => format!("{function}: {code}"),
+        Some(Fault::NoLibrary { tried }) => format!("{}: -", tried.join(", ")),
+        Some(Fault::BrokenLibrary { error, .. }) => error.clone(),
+        _ => format!("{}: {:?}", ran.last_call.as_deref().unwrap_or("exec"), ran.end),
+    }
+}
+
+/// Runs what opens devices.
+fn run_devices(
+    done: &mut RunResult,
+    wanted: &RunOptions,
+    listen: EventListener<'_>,
+    look: DeviceUseQuery<'_>,
+    monitor: &Monitor<'_>,
+) {
     done.count = done.first.events.iter().find_map(|event| match event {
         Event::Devices { count } => Some(*count),
         _ => None,
     });
-    let Some(count) = done.count.filter(|_| done.first.is_whole()) else { return done };
+    let Some(count) = done.count.filter(|_| done.first.has_counted()) else { return };
     let there = |device: &i32| u32::try_from(*device).is_ok_and(|device| device < count);
     let mut devices = wanted.devices.clone();
     devices.sort_unstable();
@@ -278,7 +436,8 @@ pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<
     (devices, done.unknown) = devices.into_iter().partition(there);
     let ladder = |device: &i32| build_order(wanted, Task::Ladder, Some(*device));
     done.devices = run_children(wanted, devices.iter().map(ladder).collect(), listen);
-    done.end_orphans();
+    monitor.end_orphans(done);
+    time_again(done, wanted, listen, monitor);
     let sound = done.healthy_devices();
     if wanted.stages.contains(&Stage::Fabric) && sound.len() > 1 {
         let task = Task::Peers { devices: sound.clone() };
@@ -286,10 +445,13 @@ pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<
         if wanted.sums && peers.is_whole() {
             done.ranks = run_ranks(wanted, &sound, listen);
         }
-        done.end_orphans();
+        monitor.end_orphans(done);
     }
     if wanted.stages.contains(&Stage::Stress) && !sound.is_empty() {
-        let seen = look(LOAD_QUERY_LIMIT);
+        let seen = match look(LOAD_QUERY_LIMIT) {
+            DeviceUse::Unknown(_) if wanted.assume_idle => DeviceUse::Idle,
+            seen => seen,
+        };
         if seen == DeviceUse::Idle {
             let milliseconds = u64::try_from(wanted.load.as_millis()).unwrap_or(u64::MAX);
             let task = Task::Stress { milliseconds };
@@ -298,15 +460,27 @@ pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<
                 .map(|device| build_order(wanted, task.clone(), Some(*device)))
                 .collect();
             done.loads = run_children(wanted, orders, listen);
-            done.end_orphans();
+            monitor.end_orphans(done);
         } else {
             done.no_load = seen;
         }
     }
-    done
 }
 
 impl ChildResult {
+    /// Returns whether the child counted the devices. What ends it after that, in `aclFinalize`,
+    /// ends no other process.
+    pub fn has_counted(&self) -> bool {
+        let counted = self.events.iter().any(|event| {
+            matches!(
+                event,
+                Event::StepEnd { stage: Stage::Runtime, step, outcome: Outcome::Passed, .. }
+                    if step == "start"
+            )
+        });
+        self.is_whole() || counted
+    }
+
     /// Returns whether the child completed all tests without a failure.
     pub fn is_whole(&self) -> bool {
         matches!(self.end, ChildEnd::Reported | ChildEnd::CrashedAtEnd(_) | ChildEnd::SilentAtEnd)
@@ -328,6 +502,7 @@ fn build_order(wanted: &RunOptions, task: Task, device: Option<i32>) -> Order {
         level: wanted.level,
         speed: wanted.speed,
         silence_ms: u64::try_from(silence.as_millis()).unwrap_or(u64::MAX),
+        record: wanted.record,
         allow_simulated: wanted.allow_simulated,
         parent: super::parent::own_pid(),
     }
@@ -335,7 +510,10 @@ fn build_order(wanted: &RunOptions, task: Task, device: Option<i32>) -> Order {
 
 fn run_child(wanted: &RunOptions, order: &Order, listen: EventListener<'_>) -> ChildResult {
     let logs = wanted.logs.as_deref().map(|logs| log_dir(logs, &order.name()));
-    supervise(order, logs.as_deref(), &wanted.env, &mut |event| listen(order.device, event))
+    let ranks = matches!(order.task, Task::Rank { .. }).then_some(&wanted.rank_env);
+    let env: Vec<(String, String)> =
+        wanted.env.iter().chain(ranks.into_iter().flatten()).cloned().collect();
+    supervise(order, logs.as_deref(), &env, &mut |event| listen(order.device, event))
 }
 
 /// Runs children at the same time. Returns their results in the order of `orders`.

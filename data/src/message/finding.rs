@@ -115,6 +115,14 @@ impl RawFinding {
         self
     }
 
+    /// As [`Self::complete`], with a value for each name.
+    #[must_use]
+    pub fn complete_each(mut self, value: impl Fn(&str) -> String) -> Self {
+        let later = std::mem::take(&mut self.later);
+        self.args.extend(later.into_iter().map(|name| (name, value(name))));
+        self
+    }
+
     /// Whether all values are known.
     pub(crate) fn is_complete(&self) -> bool {
         self.later.is_empty()

@@ -194,10 +194,21 @@ sentences! {
     TimedOut = "timed_out" { seconds: Argument },
     TimelineMore = "timeline_more" { n: Count },
     VerifyChatter = "verify_chatter" { bytes: Count },
+    VerifyCoveredPart = "verify_covered_part" { blocks: Argument, cores: Argument },
+    VerifyEvidence = "verify_evidence" { path: Argument },
     VerifyFoundCann = "verify_found_cann" { path: Argument },
     VerifyKeptLogs = "verify_kept_logs" { path: Argument },
     VerifyLeft = "verify_left" { processes: Argument },
+    VerifyNoDcmi = "verify_no_dcmi" { why: Argument },
+    VerifyPeak = "verify_peak" {
+        peak: Argument, share: Argument, tflops: Argument, what: Argument,
+    },
+    VerifyReplayed = "verify_replayed" { path: Argument },
     VerifyStripes = "verify_stripes" { blocks: Argument },
+    VerifyTimePeers = "verify_time_peers" {
+        allowed: Argument, measure: Argument, median: Argument, peers: Argument, time: Argument,
+    },
+    VerifyUnmatched = "verify_unmatched" { device: Argument, what: Argument },
     VerifyWaited = "verify_waited" { devices: Argument },
     VerifyWrongDifferent = "verify_wrong_different" {
         expected: Argument, first: Argument, got: Argument, last: Argument, pattern: Argument,

@@ -5,9 +5,12 @@
 )]
 
 mod cann;
+mod cards;
+mod field_kit;
 mod idle;
 
 use data::{OrFault as _, faults};
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -25,8 +28,10 @@ use machine::collect;
 use machine::elf;
 use machine::sysroot::Sysroot;
 use render::{Format, write_json_line};
-use verify::baseline::read_speeds;
+use verify::baseline::read_baseline;
 use verify::cache;
+use verify::evidence::{Recorded, Recorder};
+use verify::identity::{DeviceNames, identify};
 use verify::judge::JudgeContext;
 use verify::libraries::find_foreign_libraries;
 use verify::plog::Logs;
@@ -45,12 +50,15 @@ const SILENCE: f64 = 60.0;
 const PATIENCE: f64 = 150.0;
 
 pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    if let Some(path) = &args.replay {
+        return replay(path, args, output);
+    }
     let keep = args.keep_logs.as_deref();
     let logs = Logs::new(keep)
         .or_fault(|| faults::CannotMakeDirectory { path: keep.unwrap_or("".as_ref()) }.fault())?;
     let baseline = args.baseline.as_deref().map(|path| {
         let report = read_argument(path, BASELINE_LIMIT)?;
-        anyhow::Ok(read_speeds(&report, &path.display().to_string())?)
+        anyhow::Ok(read_baseline(&report, &path.display().to_string())?)
     });
     let baseline = baseline.transpose()?;
     let limited = !args.floor.is_empty() || baseline.is_some();
@@ -64,6 +72,15 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         Vec::new()
     };
     let variable = |name: &str| std::env::var(name).ok();
+    let machine = Sysroot::live();
+    let set_for_children = |name: &str| {
+        let own = env.iter().rev().find(|(known, _): &&(String, String)| known == name);
+        own.map(|(_, value)| value.clone()).or_else(|| variable(name))
+    };
+    let search_path = set_for_children("LD_LIBRARY_PATH").unwrap_or_default();
+    let is_set = |name: &str| set_for_children(name).is_some_and(|value| !value.is_empty());
+    let rank_env = if sums { cards::loopback_variables(&machine, is_set) } else { Vec::new() };
+    let loopback = !rank_env.is_empty();
     let mut options = RunOptions {
         devices: args.device.clone(),
         stages: stages.clone(),
@@ -77,9 +94,14 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         allow_simulated: variable(ALLOW_SIMULATED).is_some_and(|value| value == "1"),
         logs: logs.path().map(ToOwned::to_owned),
         cache: cache::cache_dir(variable("XDG_CACHE_HOME").as_deref(), variable("HOME").as_deref()),
+        cards: cards::has_dcmi(&machine, &search_path),
+        assume_idle: args.assume_idle,
+        record: args.evidence.is_some(),
+        rank_env,
         env,
     };
-    let listener = |device: Option<i32>, event: &Event| match event {
+    let recorder = args.evidence.is_some().then(Recorder::default);
+    let show = |device: Option<i32>, event: &Event| match event {
         Event::Begin { step, .. } => {
             let place = device.map_or_else(|| "CANN".to_owned(), |device| format!("NPU {device}"));
             progress::show(&format!("{place}: {step}"));
@@ -89,23 +111,31 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         Event::StepEnd { .. } if lines => print_stage(device, event),
         _ => {}
     };
+    let listener = |device: Option<i32>, event: &Event| {
+        if let Some(recorder) = &recorder {
+            recorder.note(device, event);
+        }
+        show(device, event);
+    };
     let (done, installed) =
         run_installed(&mut options, &listener, &idle::query_device_use, &cann::find);
     if let Some(event) = done.no_library().filter(|_| lines) {
         print_stage(None, event);
     }
-    let machine = Sysroot::live();
     let foreign_architecture =
         |path: &str| machine.open(path).ok().and_then(|file| elf::foreign_architecture(&file));
     let search_path = variable("LD_LIBRARY_PATH").unwrap_or_default();
+    let visible =
+        options.variable(visible::NAME).map(str::to_owned).or_else(|| variable(visible::NAME));
+    let identity = cards::read_identity(&machine, visible);
+    let baseline = baseline.unwrap_or_default();
     let context = JudgeContext {
-        visible: options
-            .variable(visible::NAME)
-            .map(str::to_owned)
-            .or_else(|| variable(visible::NAME)),
+        visible: identity.visible.clone(),
+        names: DeviceNames(identify(&done, &identity)),
         foreign_libraries: find_foreign_libraries(&done, &search_path, &foreign_architecture),
         floors: args.floor.clone(),
-        baseline: baseline.unwrap_or_default(),
+        baseline: baseline.speeds,
+        baseline_times: baseline.times,
         logs: logs.path().map(|logs| done.last_log_errors(logs)).unwrap_or_default(),
     };
     let host = read_host(&machine, args.host.as_deref());
@@ -118,6 +148,42 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         (None, None) => report.notes.push(ui::VERIFY_NO_LOGS.text()),
         _ => {}
     }
+    if loopback && !done.ranks.is_empty() {
+        report.notes.push(ui::VERIFY_LOOPBACK.text());
+    }
+    if args.assume_idle && !done.loads.is_empty() {
+        report.notes.push(ui::VERIFY_ASSUMED_IDLE.text());
+    }
+    if let (Some(path), Some(recorder)) = (&args.evidence, recorder) {
+        let arguments = std::env::args().skip(1).collect();
+        let head = field_kit::describe(&machine, arguments);
+        let recorded = Recorded { result: done, stages, machine: identity };
+        field_kit::write(path, recorder, &head, &recorded, &host.name)?;
+        let path = path.display().to_string();
+        report.notes.push(ui::VerifyEvidence { path }.text());
+    }
+    super::finish(report, output)
+}
+
+/// Judges recorded evidence.
+fn replay(path: &Path, args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    let (head, recorded) = field_kit::read_recorded(path)?;
+    let Recorded { result, stages, machine } = recorded;
+    let context = JudgeContext {
+        visible: machine.visible.clone(),
+        names: DeviceNames(identify(&result, &machine)),
+        floors: args.floor.clone(),
+        ..JudgeContext::default()
+    };
+    let host = Host {
+        name: args.host.clone().unwrap_or_default(),
+        machine: None,
+        boot: None,
+        taken: None,
+    };
+    let mut report = report(&result, &stages, &context, &host, None);
+    let path = format!("{} ({})", path.display(), head.program);
+    report.notes.push(ui::VerifyReplayed { path }.text());
     super::finish(report, output)
 }
 

@@ -26,11 +26,11 @@ fn devices_reach_each_other_and_sum() {
     }
     // One device has nobody to talk to, and devices may have no way to each other.
     let said = fabric("1", &[]);
-    assert_eq!((said.status, verdict(&said, "VERIFY-FABRIC")), (Some(0), "not_applicable"));
+    assert_eq!((said.status, verdict(&said, "VERIFY-FABRIC")), (Some(3), "not_applicable"));
     let args = ["--level", "standard", "--rung", "load,fabric"];
     let apart = [("ASCSIM_DEVICES", "2"), ("ASCSIM_PEERS", "0")];
     let said = verify(OLD.path(), &args, &apart);
-    assert_eq!((said.status, said.found()), (Some(0), vec![]));
+    assert_eq!((said.status, said.found()), (Some(3), vec![]));
     assert_eq!(verdict(&said, "VERIFY-FABRIC"), "not_applicable");
     // No HCCL is no fault; copies are tried all the same.
     let args = ["--rung", "fabric"];
@@ -43,7 +43,10 @@ fn wrong_links_are_named_one_by_one() {
     let said = fabric("3", &[("ASCSIM_FAULT", "link#0-2:flip;link#2-1:flip")]);
     assert_eq!(said.found(), ["VERIFY-FABRIC wrong", "VERIFY-FABRIC wrong"]);
     let titles = format!("{} {}", said.title(0), said.title(1));
-    let both = ["NPU 0 \u{2192} NPU 2", "NPU 2 \u{2192} NPU 1"];
+    let both = [
+        "NPU 0 (0000:c1:00.0) \u{2192} NPU 2 (0000:c3:00.0)",
+        "NPU 2 (0000:c3:00.0) \u{2192} NPU 1 (0000:c2:00.0)",
+    ];
     assert!(both.iter().all(|link| titles.contains(link)), "{titles}");
 }
 
@@ -52,11 +55,11 @@ fn wrong_links_are_named_one_by_one() {
 fn the_rank_that_fails_is_named() {
     let short = ("ASCSIM_CONNECT_MS", "1000");
     for (fault, place) in [
-        ("HcclCommInitRootInfo#2:segv", "NPU 2:"),
-        ("HcclCommInitRootInfo#2:hang", "NPU 2:"),
-        ("HcclCommInitRootInfo#2:ret=4", "NPU 2:"),
-        ("HcclAllReduce#2:hang", "NPU 2:"),
-        ("sum#2:flip", "NPU 2:"),
+        ("HcclCommInitRootInfo#2:segv", "NPU 2 (0000:c3:00.0):"),
+        ("HcclCommInitRootInfo#2:hang", "NPU 2 (0000:c3:00.0):"),
+        ("HcclCommInitRootInfo#2:ret=4", "NPU 2 (0000:c3:00.0):"),
+        ("HcclAllReduce#2:hang", "NPU 2 (0000:c3:00.0):"),
+        ("sum#2:flip", "NPU 2 (0000:c3:00.0):"),
         // All get the same wrong sum.
         ("part#1:flip", "NPU 0, 1, 2:"),
         // Who gave nothing cannot be told from those who wait for it, where all waits end alike.
@@ -66,7 +69,11 @@ fn the_rank_that_fails_is_named() {
         assert!(said.title(0).contains(place), "{fault}: {}", said.title(0));
     }
     let said = fabric("3", &[("ASCSIM_FAULT", "part#1:zero")]);
-    assert!(said.title(0).contains("the part of NPU 1 is missing"), "{}", said.title(0));
+    assert!(
+        said.title(0).contains("the part of NPU 1 (0000:c2:00.0) is missing"),
+        "{}",
+        said.title(0)
+    );
     let said = fabric("2", &[("ASCSIM_FAULT", "HcclGetRootInfo:ret=8")]);
     assert!(said.title(0).contains("HCCL_E_SYSCALL"), "{}", said.title(0));
 }

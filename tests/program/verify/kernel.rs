@@ -78,7 +78,7 @@ fn verdict<'a>(said: &'a Said, id: &str) -> &'a str {
 }
 
 fn told(said: &Said) -> &serde_json::Value {
-    &said.report["devices"][0]["told"][0]
+    said.told("devices", 0, "kernel")[0]
 }
 
 #[test]
@@ -135,13 +135,53 @@ fn a_cache_that_cannot_be_used_is_said() {
     assert_eq!((said.status, said.found()), (Some(0), vec![]));
 }
 
+/// Both launch interfaces, both loaders and both forms of the entry are used, whichever is there.
+#[test]
+fn every_way_of_launching_works() {
+    let list = [
+        "aclrtKernelArgsInit",
+        "aclrtKernelArgsAppend",
+        "aclrtKernelArgsFinalize",
+        "aclrtLaunchKernelWithConfig",
+    ];
+    let host = ["aclrtLaunchKernelWithHostArgs"];
+    let configured = ["aclrtLaunchKernelV2"];
+    let loader = ["aclrtBinaryLoadFromData"];
+    for (hidden, launch) in [
+        (vec![], "aclrtLaunchKernelWithConfig"),
+        (list.to_vec(), "aclrtLaunchKernelWithHostArgs"),
+        ([&list[..], &host].concat(), "aclrtLaunchKernelV2"),
+        ([&list[..], &host, &configured].concat(), "aclrtLaunchKernel"),
+        (loader.to_vec(), "aclrtLaunchKernelWithConfig"),
+    ] {
+        let libraries = Installation::rtc();
+        libraries.remove("libacl_rt.so");
+        libraries.copy("libascendcl.so", "libacl_rt.so");
+        libraries.hide("libacl_rt.so", &hidden);
+        let said = kernel(libraries.path(), &[]);
+        assert_eq!((said.status, said.found()), (Some(0), vec![]), "{launch}");
+        assert_eq!(verdict(&said, "VERIFY-KERNEL"), "passed", "{launch}");
+        // It is this function that is called.
+        let fault = format!("{launch}:ret=507899");
+        let said = kernel(libraries.path(), &[("ASCSIM_FAULT", &fault)]);
+        assert_eq!(said.found(), ["VERIFY-KERNEL call"], "{launch}");
+        assert!(said.title(0).contains(&format!("`{launch}`")), "{}", said.title(0));
+    }
+    for form in ["macro", "qualifier", ""] {
+        let said = kernel(RTC.path(), &[("ASCSIM_ENTRY", form)]);
+        assert_eq!((said.status, said.found()), (Some(0), vec![]), "{form}");
+    }
+    let said = kernel(RTC.path(), &[("ASCSIM_ENTRY", "macro"), ("ASCSIM_FAULT", "core#3:flip")]);
+    assert_eq!(said.found(), ["VERIFY-KERNEL stripes"]);
+}
+
 /// What is not there is no fault.
 #[test]
 fn machines_without_the_compiler_are_left_alone() {
     let missing = Installation::rtc();
     missing.remove("libacl_rt.so");
     missing.copy("libascendcl.so", "libacl_rt.so");
-    missing.hide("libacl_rt.so", &["aclrtBinaryLoadFromData"]);
+    missing.hide("libacl_rt.so", &["aclrtBinaryLoadFromData", "aclrtBinaryLoad"]);
     for (libraries, soc) in [
         (OLD.path(), "Ascend910B3"),
         (NEW.path(), "Ascend910B3"),
@@ -152,16 +192,22 @@ fn machines_without_the_compiler_are_left_alone() {
         (RTC.path(), "Ascend310Q1"),
     ] {
         let said = kernel(libraries, &[("ASCSIM_SOC", soc)]);
-        assert_eq!((said.status, said.found()), (Some(0), vec![]), "{soc}");
+        // Nothing was computed, so nothing is shown.
+        assert_eq!((said.status, said.found()), (Some(3), vec![]), "{soc}");
         assert_eq!(verdict(&said, "VERIFY-KERNEL"), "not_applicable", "{soc}");
         assert_eq!(verdict(&said, "VERIFY-CACHE"), "not_applicable", "{soc}");
     }
 }
 
-/// Whatever fails here, no device is called faulty: a warning, and no verdict.
+/// A call that fails here calls no device faulty: a warning, and no verdict. Wrong numbers do.
 #[test]
-fn a_failure_is_undecided() {
-    for fault in ["core#7:flip", "core@8:flip", "aclrtcCompileProg:ret=176003"] {
+fn a_failed_call_is_undecided() {
+    for fault in ["core#7:flip", "core@8:flip"] {
+        let said = kernel(RTC.path(), &[("ASCSIM_FAULT", fault)]);
+        assert_eq!(said.status, Some(1), "{fault}");
+        assert_eq!(said.report["findings"][0]["severity"], "error", "{fault}");
+    }
+    for fault in ["aclrtcCompileProg:ret=176003", "aclrtBinaryLoadFromData:ret=107000"] {
         let said = kernel(RTC.path(), &[("ASCSIM_FAULT", fault)]);
         assert_eq!(said.status, Some(3), "{fault}");
         assert_eq!(said.report["findings"][0]["severity"], "warning", "{fault}");

@@ -2,6 +2,9 @@
 //!
 //! - `simulator`: installations of simulated libraries, version by version;
 //! - `matrix`: one fault at a time, with what has to be said of it;
+//! - `severity`: damage of every kind in every lane; `times`: slow devices, clean runs;
+//! - `cards`: physical identities, health, coverage of cores;
+//! - `first_contact`: installations that lack a part; `evidence`: a run in a file;
 //! - `kernel`, `fabric`: the later rungs;
 //! - `contract`: formats, options;
 //! - `processes`: children that hang, print, stay or leave others behind;
@@ -15,10 +18,15 @@
 
 mod abi;
 mod busy;
+mod cards;
 mod contract;
 mod disk;
+mod evidence;
 mod fabric;
+mod first_contact;
 mod kernel;
 mod matrix;
 mod processes;
+mod severity;
 pub(crate) mod simulator;
+mod times;

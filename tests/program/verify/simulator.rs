@@ -13,15 +13,19 @@ fn built(name: &str) -> PathBuf {
     std::env::current_exe().unwrap().parent().unwrap().join(name)
 }
 
-/// A directory of libraries.
+/// A directory of libraries, in a directory of its own.
 #[derive(Debug)]
 pub(crate) struct Installation {
     dir: TempDir,
+    libraries: PathBuf,
 }
 
 impl Installation {
     pub(crate) fn empty() -> Self {
-        Self { dir: tempfile::Builder::new().prefix("cann-").tempdir().unwrap() }
+        let dir = tempfile::Builder::new().prefix("cann-").tempdir().unwrap();
+        let libraries = dir.path().join("lib64");
+        std::fs::create_dir(&libraries).unwrap();
+        Self { dir, libraries }
     }
 
     /// CANN up to 8.3: one library of operators.
@@ -45,10 +49,19 @@ impl Installation {
         installation
     }
 
+    /// The device management of the driver beside it.
+    pub(crate) fn with_dcmi(self) -> Self {
+        self.link("libdcmi.so", "libdcmi.so");
+        self
+    }
+
     /// CANN from 8.5 on with all its parts: the run-time compiler, and HCCL.
     pub(crate) fn rtc() -> Self {
         let installation = Self::new();
-        installation.link("libacl_rtc.so", "libacl_rtc.so");
+        // A copy: the compiler looks for its parts beside itself.
+        installation.copy("libacl_rtc.so", "libacl_rtc.so");
+        std::fs::create_dir_all(installation.compiler_part().parent().unwrap()).unwrap();
+        std::fs::write(installation.compiler_part(), "").unwrap();
         installation.link("libhccl.so", "libhccl.so");
         installation
     }
@@ -96,7 +109,17 @@ impl Installation {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.dir.path()
+        &self.libraries
+    }
+
+    /// The part of the run-time compiler that it loads.
+    fn compiler_part(&self) -> PathBuf {
+        self.dir.path().join("ccec_compiler/lib/libasrtc.so")
+    }
+
+    /// Without that part, as where only a part of the toolkit is installed.
+    pub(crate) fn remove_compiler_part(&self) {
+        std::fs::remove_file(self.compiler_part()).unwrap();
     }
 
     /// One file on disk under another name is the same library; that is right where only one of
@@ -144,9 +167,18 @@ impl Installation {
 }
 
 /// Versions of CANN that brought something, in order.
-pub(crate) const VERSIONS: [&str; 10] = [
-    "6.0.1", "7.0.0", "8.0.RC1", "8.0.0", "8.1.RC1", "8.2.RC1", "8.3.RC1", "8.5.0", "9.0.0",
+pub(crate) const VERSIONS: [&str; 11] = [
+    "6.0.1",
+    "7.0.0",
+    "8.0.RC1",
+    "8.0.0",
+    "8.1.RC1",
+    "8.2.RC1",
+    "8.3.RC1",
+    "8.5.0",
+    "9.0.0",
     "9.1.0",
+    "9.2.0-beta.2",
 ];
 
 pub(crate) static OLD: LazyLock<Installation> = LazyLock::new(Installation::old);
@@ -172,6 +204,12 @@ impl Said {
             .collect()
     }
 
+    /// What the process of a device told, by the name of the event.
+    pub(crate) fn told(&self, list: &str, at: usize, event: &str) -> Vec<&Value> {
+        let told = self.report[list][at]["told"].as_array().unwrap();
+        told.iter().filter(|one| one["event"] == event).collect()
+    }
+
     pub(crate) fn title(&self, at: usize) -> &str {
         self.report["findings"][at]["title"]["en"].as_str().unwrap()
     }
@@ -184,6 +222,9 @@ pub(crate) fn doctor(libraries: &Path) -> Command {
         .env_clear()
         .env("LD_LIBRARY_PATH", libraries)
         .env("ASCEND_DOCTOR_ALLOW_SIM", "1")
+        // Products follow the number of cores. With those of a real chip each takes a tenth of a
+        // second here, so tests of anything else have fewer.
+        .env("ASCSIM_CUBE_CORES", "2")
         .env("LANG", "C");
     command
 }

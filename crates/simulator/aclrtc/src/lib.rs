@@ -51,7 +51,20 @@ impl Program {
             return Err(INVALID_OPTION);
         }
         let balanced = self.source.matches('{').count() == self.source.matches('}').count();
-        let entry = format!("__global__ __aicore__ void {ADD}(GM_ADDR");
+        if sim_core::setting("ASCSIM_RTC_PARTS", 1) == 0 {
+            self.log = "libasrtc.so: cannot open shared object file".to_owned();
+            return Err(COMPILATION);
+        }
+        // The macro in the body up to 9.0, the qualifier from 9.1 on: `ASCSIM_ENTRY` says which of
+        // them this compiler takes, and without it takes both.
+        let old = self.source.contains("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY)");
+        let qualifier = if old { "__aicore__" } else { "__vector__" };
+        let taken = std::env::var("ASCSIM_ENTRY").unwrap_or_default();
+        if (taken == "macro" && !old) || (taken == "qualifier" && old) {
+            self.log = format!("{}:1:1: error: {qualifier} is not taken here", self.name);
+            return Err(COMPILATION);
+        }
+        let entry = format!("__global__ {qualifier} void {ADD}(GM_ADDR");
         let whole = self.source.contains("#include \"kernel_operator.h\"")
             && self.source.contains(&entry)
             && self.name.ends_with(".asc")

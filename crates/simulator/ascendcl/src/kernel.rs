@@ -6,7 +6,9 @@ use acl_abi::values::{
     ACL_ERROR_INVALID_PARAM, ACL_ERROR_RT_PARAM_INVALID, ACL_RT_BINARY_LOAD_OPT_MAGIC,
     ACL_RT_BINARY_MAGIC_ELF_AICORE,
 };
-use acl_abi::{Binary, BinaryLoadOptions, KernelArgs, KernelFunction, KernelParam, Status, Stream};
+use acl_abi::{
+    Binary, BinaryData, BinaryLoadOptions, KernelArgs, KernelFunction, KernelParam, Status, Stream,
+};
 use sim_core::objects::{ADD, KERNEL, STRIPE};
 use sim_core::{Corruption, Effect, strike_at};
 
@@ -46,6 +48,35 @@ pub unsafe fn load(
         return Err(ACL_ERROR_INVALID_PARAM);
     }
     let name = bytes.strip_prefix(KERNEL).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
+    let name = String::from_utf8_lossy(name).into_owned();
+    let loaded = Box::into_raw(Box::new(Loaded { magic: LIVE, name }));
+    // SAFETY: by contract.
+    unsafe { binary.write(Binary(loaded.cast())) };
+    Ok(())
+}
+
+/// Bytes of a compiled kernel that wait to be loaded.
+struct Wrapped {
+    magic: u64,
+    data: Vec<u8>,
+}
+
+/// # Safety
+/// `data` is valid for `size` bytes.
+pub unsafe fn wrap(data: *const c_void, size: usize) -> BinaryData {
+    // SAFETY: by contract.
+    let data = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), size) }.to_vec();
+    BinaryData(Box::into_raw(Box::new(Wrapped { magic: LIVE, data })).cast())
+}
+
+/// # Safety
+/// What `wrap` gave, and a place for the answer.
+pub unsafe fn load_wrapped(data: BinaryData, binary: *mut Binary) -> Result<(), Status> {
+    // SAFETY: by contract; the mark shows misuse.
+    let wrapped = unsafe { data.0.cast::<Wrapped>().as_ref() };
+    let wrapped =
+        wrapped.filter(|wrapped| wrapped.magic == LIVE).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
+    let name = wrapped.data.strip_prefix(KERNEL).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
     let name = String::from_utf8_lossy(name).into_owned();
     let loaded = Box::into_raw(Box::new(Loaded { magic: LIVE, name }));
     // SAFETY: by contract.
@@ -155,12 +186,50 @@ pub unsafe fn launch(
     args: KernelArgs,
 ) -> Result<(), Status> {
     // SAFETY: by contract.
-    let (kernel, list) = unsafe { (object(function.0)?, list(args)?) };
-    let addresses: [usize; 3] =
-        list.values[..].try_into().map_err(|_| ACL_ERROR_RT_PARAM_INVALID)?;
+    let list = unsafe { list(args)? };
+    if !list.done {
+        return Err(ACL_ERROR_RT_PARAM_INVALID);
+    }
+    // SAFETY: by contract.
+    unsafe { start(function, blocks, stream, &list.values) }
+}
+
+/// As `launch`, with the arguments after each other in memory of host or device, which are one here.
+///
+/// # Safety
+/// Live objects of this library, and memory of this size.
+pub unsafe fn launch_at(
+    function: KernelFunction,
+    blocks: u32,
+    stream: Stream,
+    args: *const c_void,
+    size: usize,
+) -> Result<(), Status> {
+    if args.is_null() || !size.is_multiple_of(size_of::<usize>()) {
+        return Err(ACL_ERROR_INVALID_PARAM);
+    }
+    let count = size / size_of::<usize>();
+    // SAFETY: by contract.
+    let values: Vec<usize> =
+        (0..count).map(|at| unsafe { args.cast::<usize>().add(at).read_unaligned() }).collect();
+    // SAFETY: by contract.
+    unsafe { start(function, blocks, stream, &values) }
+}
+
+/// # Safety
+/// Live objects of this library.
+unsafe fn start(
+    function: KernelFunction,
+    blocks: u32,
+    stream: Stream,
+    values: &[usize],
+) -> Result<(), Status> {
+    // SAFETY: by contract.
+    let kernel = unsafe { object(function.0)? };
+    let addresses: [usize; 3] = values.try_into().map_err(|_| ACL_ERROR_RT_PARAM_INVALID)?;
     let size = blocks as usize * STRIPE * 4;
     let alive = addresses.iter().all(|address| memory::holds(*address, size));
-    if kernel.name != ADD || blocks == 0 || !list.done || !alive {
+    if kernel.name != ADD || blocks == 0 || !alive {
         return Err(ACL_ERROR_RT_PARAM_INVALID);
     }
     let job = Box::new(Job { blocks: blocks as usize, addresses });

@@ -11,16 +11,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{LazyLock, Mutex};
 
 use acl_abi::values::{
-    ACL_ERROR_INVALID_PARAM, ACL_ERROR_REPEAT_INITIALIZE, ACL_ERROR_RT_CONTEXT_NULL,
-    ACL_ERROR_RT_INVALID_DEVICEID, ACL_ERROR_RT_NO_DEVICE, ACL_ERROR_RT_PARAM_INVALID,
-    ACL_ERROR_UNINITIALIZE, ACL_MEMCPY_DEVICE_TO_DEVICE, ACL_MEMCPY_DEVICE_TO_HOST,
-    ACL_MEMCPY_HOST_TO_DEVICE,
+    ACL_DEV_ATTR_AICORE_CORE_NUM, ACL_DEV_ATTR_CUBE_CORE_NUM, ACL_DEV_ATTR_VECTOR_CORE_NUM,
+    ACL_DEVICE_INFO_AI_CORE_NUM, ACL_DEVICE_INFO_VECTOR_CORE_NUM, ACL_ERROR_INVALID_PARAM,
+    ACL_ERROR_REPEAT_INITIALIZE, ACL_ERROR_RT_CONTEXT_NULL, ACL_ERROR_RT_INVALID_DEVICEID,
+    ACL_ERROR_RT_NO_DEVICE, ACL_ERROR_RT_PARAM_INVALID, ACL_ERROR_UNINITIALIZE,
+    ACL_MEMCPY_DEVICE_TO_DEVICE, ACL_MEMCPY_DEVICE_TO_HOST, ACL_MEMCPY_HOST_TO_DEVICE,
 };
 use acl_abi::{
-    Binary, BinaryLoadOptions, Event, KernelArgs, KernelFunction, KernelParam, PackageVersion,
-    Status, Stream,
+    Binary, BinaryData, BinaryLoadOptions, Event, KernelArgs, KernelFunction, KernelParam,
+    PackageVersion, Status, Stream,
 };
 use sim_core::Corruption;
+use sim_core::state::{pci, physical, visible};
 
 sim_core::identify!();
 
@@ -29,25 +31,34 @@ thread_local!(static DEVICE: Cell<Option<i32>> = const { Cell::new(None) });
 /// Devices that may use the memory of another one.
 static PEERS: Mutex<BTreeSet<(i32, i32)>> = Mutex::new(BTreeSet::new());
 
-/// The devices that `ASCEND_RT_VISIBLE_DEVICES` leaves, as the runtime reads it (hicann/runtime,
-/// `GetVisibleDevices`): up to the first entry that is no device, and none at all where those do
-/// not ascend. None is what a wrong list gives in the field (gpustack/gpustack#3352).
-fn visible() -> Vec<u64> {
-    let count = sim_core::setting("ASCSIM_DEVICES", 1);
-    let Ok(list) = std::env::var("ASCEND_RT_VISIBLE_DEVICES") else {
-        return (0..count).collect();
-    };
-    let entries = list.split(',').map_while(|entry| entry.parse().ok());
-    let seen: Vec<u64> = entries.take_while(|device| *device < count).collect();
-    if seen.is_sorted_by(|one, next| one < next) { seen } else { Vec::new() }
-}
-
 /// The device of this thread.
 fn device() -> Result<i32, Status> {
     if !STARTED.load(Ordering::SeqCst) {
         return Err(ACL_ERROR_UNINITIALIZE);
     }
     DEVICE.get().ok_or(ACL_ERROR_RT_CONTEXT_NULL)
+}
+
+/// Cube cores: `ASCSIM_CUBE_CORES`.
+fn cube_cores() -> i64 {
+    sim_core::setting("ASCSIM_CUBE_CORES", 20) as i64
+}
+
+/// Vector cores: `ASCSIM_CORES`.
+fn vector_cores() -> i64 {
+    sim_core::setting("ASCSIM_CORES", 40) as i64
+}
+
+/// The logical number of a device of this process.
+fn to_logic(device: i32) -> Result<i32, Status> {
+    let at = usize::try_from(device).map_err(|_| ACL_ERROR_RT_INVALID_DEVICEID)?;
+    visible().get(at).map(|logic| *logic as i32).ok_or(ACL_ERROR_RT_INVALID_DEVICEID)
+}
+
+/// The physical number of a device of the driver.
+fn to_physical(logic: i32) -> Result<i32, Status> {
+    let at = usize::try_from(logic).map_err(|_| ACL_ERROR_RT_INVALID_DEVICEID)?;
+    physical().get(at).copied().ok_or(ACL_ERROR_RT_INVALID_DEVICEID)
 }
 
 fn status(result: Result<(), Status>) -> Status {
@@ -255,10 +266,97 @@ sim_core::export! {
         status(unsafe { kernel::launch(function, blocks, stream, args) })
     }
 
-    fn aclGetDeviceCapability(_device: u32, _what: i32, value: *mut i64) -> Status |_| {
+    fn aclGetDeviceCapability(_device: u32, what: i32, value: *mut i64) -> Status |_| {
+        let count = match what {
+            ACL_DEVICE_INFO_AI_CORE_NUM => cube_cores(),
+            ACL_DEVICE_INFO_VECTOR_CORE_NUM => vector_cores(),
+            _ => return ACL_ERROR_INVALID_PARAM,
+        };
         // SAFETY: the caller gives a place for the answer.
-        unsafe { value.write(sim_core::setting("ASCSIM_CORES", 40) as i64) };
+        unsafe { value.write(count) };
         0
+    }
+
+    fn aclrtGetDeviceInfo(_device: u32, attribute: i32, value: *mut i64) -> Status |_| {
+        let count = match attribute {
+            ACL_DEV_ATTR_AICORE_CORE_NUM | ACL_DEV_ATTR_CUBE_CORE_NUM => cube_cores(),
+            ACL_DEV_ATTR_VECTOR_CORE_NUM => vector_cores(),
+            _ => return ACL_ERROR_INVALID_PARAM,
+        };
+        // SAFETY: the caller gives a place for the answer.
+        unsafe { value.write(count) };
+        0
+    }
+
+    fn aclrtGetLogicDevIdByUserDevId(device: i32, logic: *mut i32) -> Status |_| {
+        status(to_logic(device).map(|number| {
+            // SAFETY: the caller gives a place for the answer.
+            unsafe { logic.write(number) };
+        }))
+    }
+
+    fn aclrtGetPhyDevIdByLogicDevId(logic: i32, place: *mut i32) -> Status |_| {
+        status(to_physical(logic).map(|number| {
+            // SAFETY: the caller gives a place for the answer.
+            unsafe { place.write(number) };
+        }))
+    }
+
+    fn aclrtGetPhyDevIdByUserDevId(device: i32, place: *mut i32) -> Status |_| {
+        status(to_logic(device).and_then(to_physical).map(|number| {
+            // SAFETY: the caller gives a place for the answer.
+            unsafe { place.write(number) };
+        }))
+    }
+
+    fn aclrtDeviceGetPCIBusId(device: i32, address: *mut c_char, size: i32) -> Status |_| {
+        status(to_logic(device).and_then(to_physical).and_then(|number| {
+            let text = pci(number);
+            if usize::try_from(size).is_ok_and(|size| size > text.len()) {
+                // SAFETY: the caller gives as much room as it says.
+                unsafe {
+                    address.cast::<u8>().copy_from(text.as_ptr(), text.len());
+                    address.add(text.len()).write(0);
+                }
+                Ok(())
+            } else {
+                Err(ACL_ERROR_INVALID_PARAM)
+            }
+        }))
+    }
+
+    fn aclrtCreateBinary(data: *const c_void, size: usize) -> BinaryData |_| {
+        // SAFETY: as the function of CANN.
+        unsafe { kernel::wrap(data, size) }
+    }
+
+    fn aclrtBinaryLoad(data: BinaryData, binary: *mut Binary) -> Status |_| {
+        // SAFETY: as the function of CANN.
+        status(device().and_then(|_| unsafe { kernel::load_wrapped(data, binary) }))
+    }
+
+    fn aclrtLaunchKernel(function: KernelFunction, blocks: u32, args: *const c_void, size: usize,
+        stream: Stream
+    ) -> Status |_| {
+        // SAFETY: as the function of CANN.
+        status(unsafe { kernel::launch_at(function, blocks, stream, args, size) })
+    }
+
+    fn aclrtLaunchKernelV2(function: KernelFunction, blocks: u32, args: *const c_void,
+        size: usize, _config: *mut c_void, stream: Stream
+    ) -> Status |_| {
+        // SAFETY: as the function of CANN.
+        status(unsafe { kernel::launch_at(function, blocks, stream, args, size) })
+    }
+
+    fn aclrtLaunchKernelWithHostArgs(function: KernelFunction, blocks: u32, stream: Stream,
+        _config: *mut c_void, args: *mut c_void, size: usize, _places: *mut c_void, count: usize
+    ) -> Status |_| {
+        if count != 0 {
+            return ACL_ERROR_INVALID_PARAM;
+        }
+        // SAFETY: as the function of CANN.
+        status(unsafe { kernel::launch_at(function, blocks, stream, args, size) })
     }
 
     fn aclrtCreateStream(stream: *mut Stream) -> Status |_| {

@@ -1,6 +1,7 @@
 //! Streams: a thread each, that runs what is put on them in order. The first failure stays and
 //! shows at the next wait, as on a device.
 
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
@@ -10,8 +11,61 @@ use acl_abi::values::{ACL_ERROR_RT_PARAM_INVALID, ACL_ERROR_RT_STREAM_SYNC_TIMEO
 use acl_abi::{Event, Status, Stream};
 use sim_core::objects::{STREAM, StreamHead, Work};
 
-/// When an event was reached.
-pub type Moment = Mutex<Option<Instant>>;
+/// When an event was reached, by the clock of the device.
+pub type Moment = Mutex<Option<Duration>>;
+
+thread_local! {
+    /// The clock of the device of this stream: how long its work took. A device does not wait for
+    /// the processors of the host, so that work which only computes takes the time that it had one.
+    static CLOCK: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// `struct rusage`: two times, and numbers of which one tells how often a thread went to sleep.
+#[repr(C)]
+#[derive(Default)]
+struct Usage {
+    user: [i64; 2],
+    system: [i64; 2],
+    numbers: [i64; 14],
+}
+
+unsafe extern "C" {
+    fn getrusage(who: i32, usage: *mut Usage) -> i32;
+}
+
+impl Usage {
+    /// Of this thread.
+    fn read() -> Self {
+        const THREAD: i32 = 1;
+        let mut usage = Self::default();
+        // SAFETY: a place for the answer.
+        unsafe { getrusage(THREAD, &raw mut usage) };
+        usage
+    }
+
+    fn processor_time(&self) -> Duration {
+        let micros = (self.user[0] + self.system[0]) * 1_000_000 + self.user[1] + self.system[1];
+        Duration::from_micros(u64::try_from(micros).unwrap_or_default())
+    }
+
+    fn sleeps(&self) -> i64 {
+        self.numbers[12]
+    }
+}
+
+/// Runs work, and lets the clock go on by what it took.
+fn run_timed(work: impl FnOnce() -> i32) -> i32 {
+    let (start, before) = (Instant::now(), Usage::read());
+    let code = work();
+    let after = Usage::read();
+    let took = if after.sleeps() == before.sleeps() {
+        after.processor_time().saturating_sub(before.processor_time())
+    } else {
+        start.elapsed()
+    };
+    CLOCK.set(CLOCK.get() + took);
+    code
+}
 
 #[derive(Default)]
 struct Progress {
@@ -33,7 +87,7 @@ pub fn create() -> Stream {
     std::thread::spawn(move || {
         for (work, argument) in todo {
             // SAFETY: whoever put it there gave the argument that the work takes.
-            let code = unsafe { work(argument as *mut c_void) };
+            let code = run_timed(|| unsafe { work(argument as *mut c_void) });
             let mut progress = mine.0.lock().unwrap();
             progress.pending -= 1;
             if progress.failure == 0 {
@@ -108,7 +162,7 @@ pub unsafe fn record(event: Event, stream: Stream) -> Status {
     unsafe extern "C" fn reach(event: *mut c_void) -> i32 {
         // SAFETY: the caller keeps the event until the stream has come here.
         let moment = unsafe { &*event.cast::<Moment>() };
-        *moment.lock().unwrap() = Some(Instant::now());
+        *moment.lock().unwrap() = Some(CLOCK.get());
         0
     }
     if event.0.is_null() {
@@ -127,6 +181,6 @@ pub unsafe fn elapsed(milliseconds: *mut f32, start: Event, end: Event) -> Statu
         return ACL_ERROR_RT_PARAM_INVALID;
     };
     // SAFETY: by contract.
-    unsafe { milliseconds.write(end.saturating_duration_since(start).as_secs_f32() * 1e3) };
+    unsafe { milliseconds.write(end.saturating_sub(start).as_secs_f32() * 1e3) };
     0
 }

@@ -1,13 +1,15 @@
 //! Faults by environment variable: `ASCSIM_FAULT="function[@n[+]][#device]:action;..."`.
 //!
 //! `@n` is the n-th call in this process (from 1), with `+` that and all later ones; without, all.
-//! `#device` is the device that the process opened last. Actions: `ret=N`, `null`, `segv`,
+//! `#device` is the device that the process opened last, `#none` that it has opened none. Actions: `ret=N`, `null`, `segv`,
 //! `abort`, `exit=N`, `hang`, `sleep=MS`, `say=N` (N bytes on standard output and as many on
 //! standard error), `print=N` (N bytes by C's `printf`, without a flush), `daemon` (starts a process
 //! that leaves session, group and parent), `leak` (memory is freed and stays taken), and what happens
 //! to data: `flip` (lowest bit of one element), `flipmsb`, `nan`, `zero`, `tail` (the end
 //! is not written), `scale` (all doubled), `stale` (nothing is written), `stripe` (a wrong block),
-//! `swap` (two blocks exchanged), `over` (bytes behind the end).
+//! `swap` (two blocks exchanged), `over` (bytes behind the end), `poison` (one element is what the
+//! probe put there before), `lowbits` (the lowest bit of every element), `inf` (brain and single
+//! floats). `ecc=N` adds corrected errors to the memory of the card, in the directory ASCSIM_STATE.
 //! The function `kernel` is work on a stream; `core#N` is block N of a kernel of our own, `link#A-B`
 //! a copy from device A to device B, `sum` what a rank gets of a sum, `part` what it gives to it:
 //! of these `#` is no device.
@@ -18,7 +20,10 @@ use std::io::Write as _;
 use std::sync::{LazyLock, Mutex};
 use std::time::Duration;
 
-use acl_abi::{Executor, Scalar, Tensor};
+use acl_abi::{BinaryData, Executor, Scalar, Tensor};
+
+/// What the probe fills results with.
+const POISON: u8 = 0xa5;
 
 /// What becomes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +48,9 @@ pub enum Corruption {
     Swap,
     Over,
     Leak,
+    Poison,
+    LowBits,
+    Inf,
 }
 
 /// What a failing function returns.
@@ -68,7 +76,7 @@ macro_rules! failing_handles {
         fn failing(_: i32) -> Self { Self::NULL }
     })*};
 }
-failing_handles!(Tensor, Scalar, Executor);
+failing_handles!(Tensor, Scalar, Executor, BinaryData);
 
 #[derive(Debug, Clone)]
 struct Rule {
@@ -90,6 +98,7 @@ enum Action {
     Say(usize),
     Print(usize),
     Daemon,
+    Ecc(u64),
     Data(Corruption),
 }
 
@@ -136,6 +145,10 @@ fn parse(rule: &str) -> Rule {
         "stripe" => Action::Data(Corruption::Stripe),
         "swap" => Action::Data(Corruption::Swap),
         "over" => Action::Data(Corruption::Over),
+        "poison" => Action::Data(Corruption::Poison),
+        "lowbits" => Action::Data(Corruption::LowBits),
+        "inf" => Action::Data(Corruption::Inf),
+        "ecc" => Action::Ecc(number.max(1) as u64),
         other => panic!("there is no action `{other}`"),
     };
     Rule { function: function.to_owned(), first, onward, device, action }
@@ -173,7 +186,12 @@ pub fn strike_at(function: &str, current: Option<String>) -> Effect {
             None => true,
             Some(first) => call == first || (rule.onward && call > first),
         };
-        let here = rule.device.is_none() || rule.device == current;
+        let here = match rule.device.as_deref() {
+            None => true,
+            // Of a process that has opened no device.
+            Some("none") => current.is_none(),
+            device => device == current.as_deref(),
+        };
         if rule.function != function || !now || !here {
             continue;
         }
@@ -201,6 +219,7 @@ pub fn strike_at(function: &str, current: Option<String>) -> Effect {
                 unsafe { printf(c"%s".as_ptr(), text.as_ptr()) };
             }
             Action::Daemon => daemon(),
+            Action::Ecc(count) => crate::state::add_ecc(count),
             Action::Data(what) => corruption = Some(what),
         }
     }
@@ -289,6 +308,14 @@ impl Corruption {
                     let (one, other) = data.split_at_mut(block);
                     one.swap_with_slice(&mut other[..block]);
                 }
+            }
+            Self::Poison => data[middle..middle + width].fill(POISON),
+            Self::LowBits => data.iter_mut().step_by(width).for_each(|byte| *byte ^= 1),
+            Self::Inf => {
+                // In the order of bytes of a float: the exponent is all ones, the rest zero.
+                data[middle..middle + width].fill(0);
+                data[last] = 0x7f;
+                data[last - 1] = 0x80;
             }
             // What is not written is decided by who writes.
             Self::Tail | Self::Stale | Self::Over | Self::Leak => {}

@@ -8,6 +8,7 @@ pub mod fault;
 pub mod float;
 pub mod hold;
 pub mod objects;
+pub mod state;
 
 pub use fault::{Corruption, Effect, strike, strike_at};
 

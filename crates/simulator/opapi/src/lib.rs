@@ -13,6 +13,15 @@ sim_core::identify!();
 const ACLNN_ERR_PARAM_INVALID: i32 = 161_002;
 /// A null pointer among the parameters.
 const ACLNN_ERR_PARAM_NULLPTR: i32 = 161_001;
+/// "The path of the operator packages is not found."
+const ACLNN_ERR_INNER_OPP_PATH_NOT_FOUND: i32 = 561_107;
+
+/// Whether operators are found: where `ASCSIM_NEEDS_OPP` asks for it, as the real library does.
+fn has_operators() -> bool {
+    let wanted = sim_core::setting("ASCSIM_NEEDS_OPP", 0) == 1;
+    !wanted || std::env::var_os("ASCEND_OPP_PATH").is_some()
+}
+
 /// Scratch memory that matrix multiplication asks for.
 const WORKSPACE: u64 = 4096;
 
@@ -165,6 +174,9 @@ sim_core::export! {
                 (tensor(one)?, tensor(other)?, tensor(out)?, alpha)
             };
             let alpha = alpha.ok_or(ACLNN_ERR_PARAM_NULLPTR)?;
+            if !has_operators() {
+                return Err(ACLNN_ERR_INNER_OPP_PATH_NOT_FOUND);
+            }
             let soc = sim_core::soc();
             let same = one.dtype == other.dtype && one.dtype == out.dtype
                 && one.dimensions == other.dimensions && one.dimensions == out.dimensions;
@@ -206,6 +218,9 @@ sim_core::export! {
                 && one.dtype != ACL_INT32 && (0..=3).contains(&cube);
             if !fits || !supports(one.dtype) || sim_core::soc().starts_with("Ascend310B") {
                 return Err(ACLNN_ERR_PARAM_INVALID);
+            }
+            if !has_operators() {
+                return Err(ACLNN_ERR_INNER_OPP_PATH_NOT_FOUND);
             }
             let operation = Operation::Matmul {
                 rows: rows as usize, inner: inner as usize, columns: columns as usize };

@@ -2,7 +2,7 @@
 
 use super::super::parent::{ChildEnd, ChildResult};
 use super::super::protocol::{Event, Fault, Outcome};
-use super::{DeviceFinding, format_devices, judge_child};
+use super::{DeviceFinding, JudgeContext, judge_child};
 use base::report::Evidence;
 use data::{Reason, ui};
 
@@ -45,7 +45,11 @@ fn classify_rank(ran: &ChildResult) -> RankRole {
 
 /// What the ranks found: of those that failed; else of those that are silent while others gave
 /// up, the ones that came least far; else of all that gave up.
-pub(super) fn judge_ranks(ranks: &[ChildResult], reasons: &mut Vec<Reason>) -> Vec<DeviceFinding> {
+pub(super) fn judge_ranks(
+    ranks: &[ChildResult],
+    around: &JudgeContext,
+    reasons: &mut Vec<Reason>,
+) -> Vec<DeviceFinding> {
     let parts: Vec<RankRole> = ranks.iter().map(classify_rank).collect();
     let guilty = [RankRole::Failed, RankRole::Silent, RankRole::Waited]
         .into_iter()
@@ -59,14 +63,14 @@ pub(super) fn judge_ranks(ranks: &[ChildResult], reasons: &mut Vec<Reason>) -> V
     let (mut items, mut waited) = (Vec::new(), Vec::new());
     for (ran, part) in ranks.iter().zip(&parts) {
         if *part == guilty && (guilty != RankRole::Silent || Some(ran.calls) == least) {
-            items.extend(judge_child(ran, ranks, reasons));
+            items.extend(judge_child(ran, ranks, around, reasons));
         } else if *part != RankRole::Whole {
             waited.push(ran.device);
         }
     }
     for item in &mut items {
         if !waited.is_empty() {
-            let who = ui::VerifyWaited { devices: format_devices(&waited) }.text();
+            let who = ui::VerifyWaited { devices: around.names.join(&waited) }.text();
             item.found.evidence.push(Evidence::command("HCCL").says(who));
         }
     }
@@ -113,7 +117,10 @@ mod tests {
     fn the_one_that_fails_is_named_and_not_those_that_wait() {
         let silent = ChildEnd::Silent(Duration::from_secs(1));
         let named = |ranks: &[ChildResult]| -> Vec<i32> {
-            judge_ranks(ranks, &mut Vec::new()).iter().filter_map(|item| item.device).collect()
+            judge_ranks(ranks, &JudgeContext::default(), &mut Vec::new())
+                .iter()
+                .filter_map(|item| item.device)
+                .collect()
         };
         let reported = || ChildEnd::Reported;
         // All came through.

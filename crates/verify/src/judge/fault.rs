@@ -2,11 +2,12 @@
 
 use super::super::parent::ChildResult;
 use super::super::protocol::{DataError, DataLocation, Fault, Pattern, RetryResult, Stage};
-use super::{DeviceFinding, format_devices};
+use super::severity::assign_severity;
+use super::{DeviceFinding, JudgeContext};
 use base::report::{Evidence, Finding, Severity};
 use base::text::{Later, Text};
 use data::{
-    RawFinding, Reason,
+    RawFinding, Reason, VerifyLimits,
     findings::{
         verify_compute, verify_fabric, verify_kernel, verify_load, verify_memory, verify_runtime,
         verify_stress,
@@ -18,6 +19,8 @@ use probe_numbers::Difference;
 
 /// "No memory": somebody else has it; that is no fault of the device.
 const NO_MEMORY: i32 = 207_001;
+/// "The path of the operator packages is not found."
+const NO_OPERATORS: i32 = 561_107;
 /// Families of codes that functions of ACL return.
 const FAMILIES: [&str; 6] = ["acl_rt", "acl_api", "acl_ge", "aclnn", "aclrtc", "acl_doc"];
 /// How many blocks or ranks are named.
@@ -49,8 +52,10 @@ pub(super) fn judge_fault(
     fault: &Fault,
     ran: &ChildResult,
     ranks: &[ChildResult],
+    around: &JudgeContext,
     reasons: &mut Vec<Reason>,
 ) -> DeviceFinding {
+    let names = &around.names;
     let device = ran.device;
     let mut code = None;
     let mut found = match fault {
@@ -62,8 +67,7 @@ pub(super) fn judge_fault(
             reasons.push(Reason::VerifyNoLibrary { what: tried.join(", ") });
             verify_load::Absent { libraries: tried.join(", ") }.warning()
         }
-        Fault::BrokenLibrary { library, error } => verify_load::Broken { library }
-            .error()
+        Fault::BrokenLibrary { library, error } => broken_library(library, error)
             .evidence(Evidence::command(format!("dlopen {library}")).value(error)),
         Fault::MissingSymbols { library, symbols } => {
             verify_load::Symbols { library, symbols: symbols.join(", ") }.error()
@@ -88,9 +92,14 @@ pub(super) fn judge_fault(
             verify_runtime::NoDevice.warning().evidence(Evidence::command(function).value("207004"))
         }
         Fault::Call { function, code: NO_MEMORY, message } if stage >= Stage::Memory => {
-            reasons.push(Reason::VerifyMemoryFull { what: format_devices(&[device]) });
+            reasons.push(Reason::VerifyMemoryFull { what: names.join(&[device]) });
             code = Some(Code::Runtime(NO_MEMORY));
             out_of_memory(stage, function).evidence(runtime_message(function, message.as_ref()))
+        }
+        Fault::Call { function, code: number @ NO_OPERATORS, message } => {
+            verify_compute::Environment { code: *number, function, r#where: Later }
+                .error()
+                .evidence(runtime_message(function, message.as_ref()))
         }
         // What the compiler says is the whole of it.
         Fault::Call { function, code: number, message } if function == "aclrtcCompileProg" => {
@@ -113,13 +122,14 @@ pub(super) fn judge_fault(
         Fault::Null { function, message } => {
             null(stage, function).evidence(runtime_message(function, message.as_ref()))
         }
-        Fault::Wrong(wrong) => judge_data_error(stage, wrong),
+        Fault::Wrong(wrong) => judge_data_error(stage, wrong, reasons, || names.join(&[device])),
         Fault::Stripes { data, blocks, again, of } => {
             let (count, blocks) = (of, format_numbers(blocks));
+            let severity = assign_severity(&data.found);
             let found = if again.is_empty() {
-                verify_kernel::StripesOnce { blocks, count, r#where: Later }.error()
+                verify_kernel::StripesOnce { blocks, count, r#where: Later }.at(severity)
             } else {
-                verify_kernel::Stripes { blocks, count, r#where: Later }.error()
+                verify_kernel::Stripes { blocks, count, r#where: Later }.at(severity)
             };
             let second = ui::VerifyStripes { blocks: format_numbers(again) }.text();
             found
@@ -128,19 +138,25 @@ pub(super) fn judge_fault(
         }
         Fault::Sum { data, from } => {
             let (operation, wrong, total) = (&data.operation, data.found.wrong, data.found.total);
+            let severity = assign_severity(&data.found);
             let found = if from.is_empty() {
-                verify_fabric::Sum { operation, total, r#where: Later, wrong }.error()
+                verify_fabric::Sum { operation, total, r#where: Later, wrong }.at(severity)
             } else {
-                let ranks = format_ranks(from, ranks);
-                verify_fabric::SumFrom { operation, ranks, total, r#where: Later, wrong }.error()
+                let ranks = format_ranks(from, ranks, around);
+                verify_fabric::SumFrom { operation, ranks, total, r#where: Later, wrong }
+                    .at(severity)
             };
             found.evidence(describe_data_error(data))
         }
     };
-    if stage == Stage::Kernel && found.id == verify_kernel::ID && found.severity == Severity::Error
+    let is_data = matches!(fault, Fault::Wrong(_) | Fault::Stripes { .. });
+    if stage == Stage::Kernel
+        && !is_data
+        && found.id == verify_kernel::ID
+        && found.severity == Severity::Error
     {
         // The compiler, the loader or the device: nothing here decides it.
-        reasons.push(Reason::VerifyUndecided { what: format_devices(&[device]) });
+        reasons.push(Reason::VerifyUndecided { what: names.join(&[device]) });
         found.severity = Severity::Warning;
     }
     DeviceFinding { found, device, code, child: ran.name.clone() }
@@ -184,11 +200,11 @@ fn out_of_memory(stage: Stage, function: &str) -> RawFinding {
 }
 
 /// The devices of ranks; the ranks if a device is unknown or too many are named.
-fn format_ranks(from: &[u32], ranks: &[ChildResult]) -> String {
+fn format_ranks(from: &[u32], ranks: &[ChildResult], around: &JudgeContext) -> String {
     let device = |rank: &u32| Some(ranks.get(usize::try_from(*rank).ok()?)?.device);
     let devices: Option<Vec<Option<i32>>> = from.iter().map(device).collect();
     match devices.filter(|devices| devices.len() <= NAMED) {
-        Some(devices) => format_devices(&devices),
+        Some(devices) => around.names.join(&devices),
         None => format_numbers(from),
     }
 }
@@ -200,15 +216,39 @@ fn format_numbers(numbers: &[u32]) -> String {
     if shown.is_empty() { "-".to_owned() } else { format!("{}{rest}", shown.join(", ")) }
 }
 
+/// A library that the dynamic linker refuses. What it needs and does not find may be the driver's,
+/// the operating system's or another part of CANN.
+fn broken_library(library: &str, error: &str) -> RawFinding {
+    let needed = error
+        .split_once(": cannot open shared object file")
+        .map(|(needed, _)| needed.rsplit('/').next().unwrap_or(needed).trim())
+        .filter(|needed| *needed != library && needed.contains(".so"));
+    let Some(needed) = needed else { return verify_load::Broken { library }.error() };
+    let limits = VerifyLimits::builtin();
+    if limits.driver_libraries.iter().any(|own| needed.starts_with(own.as_str())) {
+        verify_load::Driver { library, needed }.error()
+    } else if limits.system_prefixes.iter().any(|own| needed.starts_with(own.as_str())) {
+        verify_load::System { library, needed }.error()
+    } else {
+        verify_load::Part { library, needed }.error()
+    }
+}
+
 /// Data that is wrong on a stage. Messages of the fabric name no device: the operation has it.
-fn judge_data_error(stage: Stage, data: &DataError) -> RawFinding {
+fn judge_data_error(
+    stage: Stage,
+    data: &DataError,
+    reasons: &mut Vec<Reason>,
+    device: impl Fn() -> String,
+) -> RawFinding {
     let (operation, wrong, total) = (&data.operation, data.found.wrong, data.found.total);
+    let severity = assign_severity(&data.found);
     macro_rules! here {
         ($name:ident, $($stages:pat => $module:ident),+ $(; $fabric:pat => Fabric)?) => {
             match stage {
-                $($fabric => verify_fabric::$name { operation, total, wrong }.error(),)?
+                $($fabric => verify_fabric::$name { operation, total, wrong }.at(severity),)?
                 $($stages => {
-                    $module::$name { operation, total, r#where: Later, wrong }.error()
+                    $module::$name { operation, total, r#where: Later, wrong }.at(severity)
                 })+
             }
         };
@@ -219,7 +259,8 @@ fn judge_data_error(stage: Stage, data: &DataError) -> RawFinding {
             Stage::Fabric => Fabric),
         (DataLocation::Input, ..) => here!(Input,
             Stage::Kernel => verify_kernel, _ => verify_compute),
-        (DataLocation::Tolerance, ..) => {
+        _ if severity == Severity::Warning => {
+            reasons.push(Reason::VerifyDoubtful { what: device() });
             verify_compute::Tolerance { operation, total, r#where: Later, wrong }.warning()
         }
         (_, RetryResult::Right, _) => here!(Intermittent,
@@ -228,8 +269,12 @@ fn judge_data_error(stage: Stage, data: &DataError) -> RawFinding {
         (_, _, Pattern::Unwritten) => here!(Unwritten,
             Stage::Memory => verify_memory, Stage::Stress => verify_stress, _ => verify_compute;
             Stage::Fabric => Fabric),
+        _ if stage == Stage::Memory => {
+            verify_memory::Wrong { card: Later, operation, total, r#where: Later, wrong }
+                .at(severity)
+        }
         _ => here!(Wrong,
-            Stage::Memory => verify_memory, Stage::Stress => verify_stress, _ => verify_compute;
+            Stage::Stress => verify_stress, _ => verify_compute;
             Stage::Fabric => Fabric),
     };
     found.evidence(describe_data_error(data))
@@ -284,12 +329,37 @@ mod tests {
     use super::*;
     use data::Catalog;
 
+    /// A missing library is that of its owner.
+    #[test]
+    fn missing_libraries_have_owners() {
+        for (error, message) in [
+            (
+                "libascend_hal.so: cannot open shared object file: No such file or directory",
+                "driver",
+            ),
+            ("libdcmi.so: cannot open shared object file: No such file or directory", "driver"),
+            ("libstdc++.so.6: cannot open shared object file: No such file or directory", "system"),
+            ("libge_common.so: cannot open shared object file: No such file or directory", "part"),
+            ("/x/libacl_rt.so: file too short", "broken"),
+            ("libascendcl.so: cannot open shared object file: Permission denied", "broken"),
+        ] {
+            assert_eq!(broken_library("libascendcl.so", error).message, message, "{error}");
+        }
+    }
+
     /// The musl build says of itself what it cannot do, in both languages, and blames no device.
     #[test]
     fn a_static_program_gives_no_verdict_and_says_why() {
         let ran = ChildResult::new("first".to_owned(), None);
         let mut reasons = Vec::new();
-        let item = judge_fault(Stage::Load, &Fault::Static, &ran, &[], &mut reasons);
+        let item = judge_fault(
+            Stage::Load,
+            &Fault::Static,
+            &ran,
+            &[],
+            &JudgeContext::default(),
+            &mut reasons,
+        );
         assert_eq!(reasons.iter().map(Reason::key).collect::<Vec<_>>(), ["verify_static"]);
         let finding = Catalog::builtin().resolve(item.found);
         assert_eq!(finding.severity, Severity::Warning);

@@ -3,26 +3,33 @@
 mod end;
 mod fabric;
 mod fault;
+mod health;
+mod severity;
+mod time;
 mod visible;
 
 use std::collections::BTreeMap;
 
-use super::parent::ChildResult;
+use super::identity::DeviceNames;
+use super::parent::{ChildEnd, ChildResult};
 use super::plog::LogTail;
-use super::protocol::{Event, Fault, Outcome, Stage};
+use super::protocol::{Event, Fault, Measure, Outcome, Stage};
 use super::run::{DeviceUse, RunResult};
-use base::report::{CheckState, Evidence, Finding, RuleResult, fold_consequences};
+use super::stage::link_name;
+use base::report::{CheckState, Evidence, Finding, RuleResult, Severity, fold_consequences};
 use base::text::{Later, Text};
 use base::visible::NAME;
 use data::{
     Catalog, FindingId, RawFinding, Reason,
     findings::{
         env_visible, verify_busy, verify_cache, verify_chatter, verify_crash, verify_hang,
-        verify_load, verify_memory, verify_runtime, verify_speed, verify_stress,
+        verify_health, verify_load, verify_memory, verify_runtime, verify_speed, verify_stress,
+        verify_time,
     },
 };
 use end::{judge_end, judge_vendor_output};
 use fault::{Code, judge_fault};
+pub use time::find_slow;
 
 /// How many devices a finding quotes; all of them are named.
 const QUOTED: usize = 3;
@@ -36,6 +43,10 @@ pub struct JudgeContext {
     pub floors: Vec<MinSpeed>,
     /// Speeds of an earlier run, by device and step, in GB/s.
     pub baseline: BTreeMap<(i32, String), f64>,
+    /// Times of an earlier run, by device and measure, in milliseconds.
+    pub baseline_times: BTreeMap<(i32, Measure), f64>,
+    /// The cards that the devices are.
+    pub names: DeviceNames,
     /// Libraries in the search path for another architecture, and that architecture.
     pub foreign_libraries: Vec<(String, String)>,
     /// The last errors in the logs of the children, by the name of the child.
@@ -84,19 +95,22 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
     let mut reasons: Vec<Reason> = Vec::new();
     let alone = std::iter::once(&done.first).chain(&done.devices);
     for ran in alone.chain(&done.peers).chain(&done.loads) {
-        items.extend(judge_child(ran, &[], &mut reasons));
+        items.extend(judge_child(ran, &[], around, &mut reasons));
         items.extend(judge_speed(ran, around, done.in_use.is_used(), &mut reasons));
         items.extend(judge_leak(ran, done.in_use.is_used()));
         items.extend(judge_cache(ran));
         items.extend(judge_load(ran));
     }
-    items.extend(fabric::judge_ranks(&done.ranks, &mut reasons));
+    excuse_finalize(&mut items, done);
+    items.extend(time::judge_times(done, around, &mut reasons));
+    items.extend(health::judge_health(done, around));
+    items.extend(fabric::judge_ranks(&done.ranks, around, &mut reasons));
     items.extend(judge_vendor_output(done));
     items.extend(judge_device_use(done));
     items.extend(judge_skipped_load(done, &mut reasons));
     for device in &done.unknown {
         let fault = Fault::NoSuchDevice { device: *device, count: done.count.unwrap_or_default() };
-        items.push(judge_fault(Stage::Runtime, &fault, &done.first, &[], &mut reasons));
+        items.push(judge_fault(Stage::Runtime, &fault, &done.first, &[], around, &mut reasons));
     }
     if !around.foreign_libraries.is_empty() {
         // The libraries are installed, so this is an error and not a missing installation.
@@ -120,7 +134,8 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
             item.found.evidence.push(Evidence::file(&log.path).value(&log.lines));
         }
     }
-    let findings = merge(items)
+    name_links(&mut items, done, &around.names);
+    let findings = merge(items, &around.names)
         .into_iter()
         .map(|(found, code)| {
             let mut finding = catalog.resolve(found);
@@ -145,14 +160,16 @@ pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgm
 fn judge_child(
     ran: &ChildResult,
     ranks: &[ChildResult],
+    around: &JudgeContext,
     reasons: &mut Vec<Reason>,
 ) -> Vec<DeviceFinding> {
     let faults = ran.events.iter().filter_map(|event| match event {
         Event::StepEnd { stage, outcome: Outcome::Failed { fault }, .. } => Some((*stage, fault)),
         _ => None,
     });
-    let mut items: Vec<DeviceFinding> =
-        faults.map(|(stage, fault)| judge_fault(stage, fault, ran, ranks, reasons)).collect();
+    let mut items: Vec<DeviceFinding> = faults
+        .map(|(stage, fault)| judge_fault(stage, fault, ran, ranks, around, reasons))
+        .collect();
     items.extend(judge_end(ran, reasons));
     items
 }
@@ -260,14 +277,48 @@ fn judge_speed(
     items
 }
 
-/// Formats devices as `NPU 0, 1`; as `CANN` for findings before any device was opened.
-fn format_devices(devices: &[Option<i32>]) -> String {
-    let numbers: Vec<String> = devices.iter().flatten().map(ToString::to_string).collect();
-    if numbers.is_empty() { "CANN".to_owned() } else { format!("NPU {}", numbers.join(", ")) }
+/// A process that counted the devices and then was ended by `aclFinalize` has done its work. If no
+/// device process has that trouble, it is worth a warning; else it is one fault of all.
+fn excuse_finalize(items: &mut [DeviceFinding], done: &RunResult) {
+    let first = &done.first;
+    if first.is_whole() || !first.has_counted() || done.devices.is_empty() {
+        return;
+    }
+    let alike = |ran: &ChildResult| {
+        std::mem::discriminant(&ran.end) == std::mem::discriminant(&first.end)
+            && !matches!(ran.end, ChildEnd::Reported)
+            || ran.events.iter().any(is_failed_finalize)
+    };
+    if done.devices.iter().any(alike) {
+        return;
+    }
+    for item in items.iter_mut().filter(|item| item.child == first.name) {
+        item.found.severity = Severity::Warning;
+    }
+}
+
+fn is_failed_finalize(event: &Event) -> bool {
+    let Event::StepEnd { outcome: Outcome::Failed { fault }, .. } = event else { return false };
+    matches!(fault, Fault::Call { function, .. } if function == "aclFinalize")
+}
+
+/// Gives links between devices the names of their cards.
+fn name_links(items: &mut [DeviceFinding], done: &RunResult, names: &DeviceNames) {
+    let devices: Vec<i32> = done.devices.iter().filter_map(|ran| ran.device).collect();
+    let known = |device: i32| names.join(&[Some(device)]);
+    for item in items.iter_mut() {
+        let Some(operation) = item.found.args.get("operation") else { continue };
+        let pairs = devices.iter().flat_map(|from| devices.iter().map(move |to| (*from, *to)));
+        let mut own = pairs.filter(|(from, to)| *operation == link_name(*from, *to));
+        if let Some((from, to)) = own.next() {
+            let name = format!("{} \u{2192} {}", known(from), known(to));
+            item.found.args.insert("operation", name);
+        }
+    }
 }
 
 /// Merges equal findings of several devices.
-fn merge(items: Vec<DeviceFinding>) -> Vec<(RawFinding, Option<Code>)> {
+fn merge(items: Vec<DeviceFinding>, names: &DeviceNames) -> Vec<(RawFinding, Option<Code>)> {
     let mut merged: Vec<(RawFinding, Vec<Option<i32>>, Option<Code>)> = Vec::new();
     for item in items {
         let same = merged.iter_mut().find(|(found, _, _)| {
@@ -288,7 +339,19 @@ fn merge(items: Vec<DeviceFinding>) -> Vec<(RawFinding, Option<Code>)> {
     }
     merged
         .into_iter()
-        .map(|(found, devices, code)| (found.complete(&format_devices(&devices)), code))
+        .map(|(mut found, devices, code)| {
+            let cards = devices.iter().flatten().filter_map(|device| names.get(*device));
+            let more = cards.filter(|_| devices.len() > 1).take(QUOTED);
+            found.evidence.extend(more.map(|card| {
+                Evidence::command(format!("device {}", card.device)).value(card.name())
+            }));
+            let card = devices.first().and_then(|device| names.card_number(*device));
+            let complete = |name: &str| match name {
+                "card" => card.map_or_else(|| "N".to_owned(), |card| card.to_string()),
+                _ => names.join(&devices),
+            };
+            (found.complete_each(complete), code)
+        })
         .collect()
 }
 
@@ -341,6 +404,20 @@ fn build_results(
         }
         DeviceUse::NotAsked => {
             result(verify_busy::ID, CheckState::NotApplicable, Some(Reason::VerifyStopped))
+        }
+    });
+    results.push(match (found(verify_time::ID), time::is_compared(done, around)) {
+        (true, _) => result(verify_time::ID, CheckState::Found, None),
+        (_, true) => result(verify_time::ID, CheckState::Passed, None),
+        (_, false) => {
+            result(verify_time::ID, CheckState::NotApplicable, Some(Reason::VerifyOneTimed))
+        }
+    });
+    results.push(match (found(verify_health::ID), done.history.samples.len() > 1) {
+        (true, _) => result(verify_health::ID, CheckState::Found, None),
+        (_, true) => result(verify_health::ID, CheckState::Passed, None),
+        (_, false) => {
+            result(verify_health::ID, CheckState::NotApplicable, Some(Reason::VerifyNoCards))
         }
     });
     let compiled = done

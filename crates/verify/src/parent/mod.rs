@@ -26,13 +26,15 @@ use std::time::{Duration, Instant};
 use guard::process::{Group, command};
 use rustix::process::Pid;
 
+use serde::{Deserialize, Serialize};
+
 use super::protocol::invocation::{ORDER, SUBCOMMAND};
 use super::protocol::vendor_output::OutputReader;
 use super::protocol::{Event, EventReader, Order, Task, VendorOutput};
 use watch::{ChildEvent, Limits, watch};
 
 /// What became of a child.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct ChildResult {
     /// The name of its order.
     pub name: String,
@@ -77,7 +79,8 @@ impl ChildResult {
 }
 
 /// How a child ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ChildEnd {
     /// It did what it was told and said what came of it.
     Reported,
@@ -98,7 +101,7 @@ pub enum ChildEnd {
 }
 
 /// A process that stays after SIGKILL.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StuckProcess {
     /// Its number.
     pub pid: u32,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Fault, Stage};
+use super::{Card, Fault, Health, Measure, Stage};
 
 /// A library that was loaded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,13 @@ pub enum Event {
     Call {
         /// The symbol, or `dlopen` with the name of the library.
         function: String,
+    },
+    /// The function that was called last returned. Written only where the run is recorded.
+    Returned {
+        /// Its status, if it returns one.
+        code: Option<i32>,
+        /// How long it took, in microseconds.
+        us: u64,
     },
     /// The libraries are there.
     Loaded {
@@ -51,6 +58,57 @@ pub enum Event {
         /// As the runtime names it.
         name: String,
     },
+    /// What the runtime says of the identity of a device.
+    Identity {
+        /// The number that the driver gives it.
+        logic: Option<i32>,
+        /// Its physical number.
+        physical: Option<i32>,
+        /// Its PCI address.
+        pci: Option<String>,
+    },
+    /// How many cores the runtime reports.
+    Cores {
+        /// Cores for matrices.
+        cube: Option<u32>,
+        /// Cores for vectors.
+        vector: Option<u32>,
+    },
+    /// A test whose work was cut into blocks.
+    Coverage {
+        /// Which.
+        operation: String,
+        /// The kind of core.
+        cores: CoreKind,
+        /// How many blocks there were.
+        blocks: u32,
+        /// Whether every block ran by itself, so that its result was seen. The operators of CANN
+        /// cut their work as they like: there it is the number of blocks that the work allows.
+        seen: bool,
+    },
+    /// How long something took, repeated.
+    Time {
+        /// What.
+        measure: Measure,
+        /// The shortest time, in milliseconds.
+        #[serde(serialize_with = "base::number::significant")]
+        #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+        best_ms: f64,
+        /// The time in the middle.
+        #[serde(serialize_with = "base::number::significant")]
+        #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+        median_ms: f64,
+        /// The longest time.
+        #[serde(serialize_with = "base::number::significant")]
+        #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+        worst_ms: f64,
+        /// How often it was measured.
+        rounds: u32,
+    },
+    /// A card, as the driver describes it.
+    Card(Box<Card>),
+    /// The state of a card.
+    Health(Box<Health>),
     /// A kernel of our own is ready to run.
     Kernel {
         /// For which architecture, as the compiler names it.
@@ -97,6 +155,17 @@ pub enum Event {
         last_tflops: f64,
         /// Bytes of memory that were written and read back.
         memory_bytes: u64,
+    },
+    /// The speed at a moment of the load.
+    LoadSample {
+        /// Since the load began, in seconds.
+        #[serde(serialize_with = "base::number::significant")]
+        #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+        seconds: f64,
+        /// Trillion floating-point operations a second.
+        #[serde(serialize_with = "base::number::significant")]
+        #[cfg_attr(feature = "schema", schemars(with = "f64"))]
+        tflops: f64,
     },
     /// A step begins.
     Begin {
@@ -151,6 +220,17 @@ pub enum Event {
     Done,
 }
 
+/// A kind of core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum CoreKind {
+    /// For matrices.
+    Cube,
+    /// For vectors.
+    Vector,
+}
+
 /// What came of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -186,6 +266,9 @@ mod tests {
                 pattern: Pattern::Single,
                 wrong: 1,
                 total: 9,
+                far: 1,
+                poisoned: 0,
+                not_finite: 0,
                 first: 3,
                 last: 3,
                 expected: "1".to_owned(),
@@ -202,7 +285,7 @@ mod tests {
                 device_ms: None,
                 gb_per_s: None,
                 relative_error: None,
-                outcome: Outcome::Failed { fault: Fault::Wrong(wrong) },
+                outcome: Outcome::Failed { fault: Fault::Wrong(Box::new(wrong)) },
             },
             Event::Done,
         ] {

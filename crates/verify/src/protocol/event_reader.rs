@@ -60,6 +60,9 @@ impl EventReader {
             self.calls += 1;
             return;
         }
+        if matches!(event, Event::Returned { .. }) {
+            return;
+        }
         let failed =
             |event: &Event| matches!(event, Event::StepEnd { outcome: Outcome::Failed { .. }, .. });
         self.done |= event == Event::Done || failed(&event);

@@ -73,7 +73,7 @@ pub enum Fault {
         count: u32,
     },
     /// Data is not what it should be.
-    Wrong(DataError),
+    Wrong(Box<DataError>),
     /// Stripes of a result are wrong, each of which one block computed.
     Stripes {
         /// What is wrong.

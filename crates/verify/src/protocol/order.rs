@@ -125,6 +125,10 @@ pub enum Task {
         /// The root information, in hexadecimal digits; none for the first rank.
         root: Option<String>,
     },
+    /// The cards of the machine and their state, from the driver.
+    Cards,
+    /// The times of one device, again.
+    Times,
     /// Load on one device.
     Stress {
         /// For how long, in milliseconds.
@@ -154,6 +158,9 @@ pub struct Order {
     pub speed: bool,
     /// How long one call may be silent, in milliseconds.
     pub silence_ms: u64,
+    /// Whether the end of every call is reported.
+    #[serde(default)]
+    pub record: bool,
     /// Whether libraries that identify themselves as simulated are used.
     pub allow_simulated: bool,
     /// The process to die with.
@@ -167,6 +174,8 @@ impl Order {
             (Task::Ladder, None) => "count".to_owned(),
             (Task::Ladder, Some(device)) => format!("device-{device}"),
             (Task::Peers { .. }, _) => "peers".to_owned(),
+            (Task::Cards, _) => "cards".to_owned(),
+            (Task::Times, device) => format!("times-{}", device.unwrap_or_default()),
             (Task::Rank { rank, .. }, _) => format!("rank-{rank}"),
             (Task::Stress { .. }, device) => format!("stress-{}", device.unwrap_or_default()),
         }

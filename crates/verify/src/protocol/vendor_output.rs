@@ -4,6 +4,8 @@
 //! the order in which it was written to, so what stands behind a marker was written after that
 //! call began and before the next one did: by the function, or by a thread that it started.
 
+use serde::{Deserialize, Serialize};
+
 /// Begins a marker; a zero byte ends it. Text has no zero bytes.
 const BEGIN: &[u8] = b"\0ascend-doctor calls ";
 /// The longest name in a marker, in bytes.
@@ -23,7 +25,7 @@ pub fn make_marker(function: &str) -> Vec<u8> {
 }
 
 /// What code wrote that should not have.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VendorOutput {
     /// How many bytes.
     pub bytes: u64,
@@ -34,7 +36,7 @@ pub struct VendorOutput {
 }
 
 /// What one function wrote.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionOutput {
     /// Its name; none for what came before the first call.
     pub function: Option<String>,

@@ -3,20 +3,48 @@
 use acl_abi::Tensor;
 
 use super::{GUARD, GUARD_SIZE, Probe, data_fault};
-use crate::protocol::{DataLocation, Dtype, Fault, Level, RetryResult, Stage};
+use crate::protocol::{CoreKind, DataLocation, Dtype, Event, Fault, Level, RetryResult, Stage};
 use crate::reporter::{Measurements, StageAborted, StepResult};
 use crate::soc::{supports_add, supports_matmul};
 use crate::vendor::{Buffer, Operator, Plan};
 use base::chip::ChipFamily;
 use probe_numbers::{
-    Case, Expected, POISON, SEEDS, addition, elements, large_product, near_addition, near_product,
-    product,
+    Case, Expected, POISON, SEEDS, Shape, addition, elements, large_product, near_addition,
+    near_product, product,
 };
 
 /// "The parameters are not valid": what an operator says that is not there for this chip or type.
 const NOT_VALID: i32 = 161_002;
 /// "There is no kernel": the same, said later.
 const NO_KERNEL: i32 = 561_003;
+
+/// The part of a result that one cube core computes at most: its buffer for results holds 128 by 256
+/// single-precision numbers (`l0_c_size` of the platform configuration: 128 KiB).
+const TILE: [usize; 2] = [128, 256];
+/// Cube cores, where the runtime does not report them: no known chip has more (36).
+const MOST_CUBE_CORES: u32 = 36;
+/// Elements that one vector core adds at least: more than operators give to one core for small work.
+const VECTOR_SHARE: usize = 4096;
+/// Vector cores, where the runtime does not report them.
+const MOST_VECTOR_CORES: u32 = 72;
+
+/// Rows and columns of a product that has at least as many parts as there are cores.
+fn spread(cores: u32) -> [usize; 2] {
+    let cores = usize::try_from(cores).unwrap_or(usize::MAX).clamp(1, 4096);
+    // As square as parts that are wide allow: rows first.
+    let mut rows = 1;
+    while rows * rows < 2 * cores {
+        rows += 1;
+    }
+    let columns = cores.div_ceil(rows);
+    [rows * TILE[0], columns * TILE[1]]
+}
+
+/// How many parts a product of this shape has.
+fn count_parts([rows, columns]: [usize; 2]) -> u32 {
+    let parts = (rows / TILE[0]) * (columns / TILE[1]);
+    u32::try_from(parts).unwrap_or(u32::MAX)
+}
 
 /// Runs the stage.
 pub fn run_compute(probe: &Probe<'_>) -> Result<(), StageAborted> {
@@ -26,43 +54,97 @@ pub fn run_compute(probe: &Probe<'_>) -> Result<(), StageAborted> {
     let floats = || probe.order.dtypes.iter().filter(|dtype| **dtype != Dtype::Int32);
     let add = |dtype: Dtype, count: usize, lane: &str, case: &dyn Fn() -> Case| {
         let step = format!("aclnnAdd {}{lane} [{count}]", dtype.as_str());
-        let shape = [i64::try_from(count).unwrap_or(i64::MAX)];
         probe.reporter.run_step(Stage::Compute, &step, || {
             check_support(supports_add(chip, dtype), probe, || {
-                run(probe, Operator::Add, dtype, &case(), &shape, &step)
+                let shapes = Shapes::of_addition(count);
+                run(probe, Operator::Add, dtype, &case(), &shapes, &step)
             })
         })
     };
-    let multiply = |dtype: Dtype, size: usize, lane: &str, case: &dyn Fn() -> Case| {
-        let step = format!("aclnnMatmul {}{lane} [{size}, {size}]", dtype.as_str());
-        let shape = [i64::try_from(size).unwrap_or(i64::MAX); 2];
+    let multiply = |dtype: Dtype, shape: Shape, lane: &str, case: &dyn Fn() -> Case| {
+        let Shape { rows, inner, columns } = shape;
+        let sizes = if rows == inner && inner == columns {
+            format!("[{rows}, {rows}]")
+        } else {
+            format!("[{rows}, {inner}] x [{inner}, {columns}]")
+        };
+        let step = format!("aclnnMatmul {}{lane} {sizes}", dtype.as_str());
         probe.reporter.run_step(Stage::Compute, &step, || {
             check_support(supports_matmul(chip, dtype), probe, || {
-                run(probe, Operator::Matmul, dtype, &case(), &shape, &step)
+                let shapes = Shapes::of_product(shape);
+                run(probe, Operator::Matmul, dtype, &case(), &shapes, &step)
             })
         })
     };
+    let vector_cores = probe.vector_cores.unwrap_or(MOST_VECTOR_CORES);
+    let shares = usize::try_from(vector_cores).unwrap_or(usize::MAX).saturating_mul(VECTOR_SHARE);
     for dtype in &probe.order.dtypes {
         let count = if standard { 1 << 20 } else { 1 << 16 };
+        let count = count.max(shares.next_multiple_of(1 << 16).min(1 << 22));
         add(*dtype, count, "", &|| addition(*dtype, count, seed).into())?;
+        write_coverage(probe, Operator::Add, *dtype, count / VECTOR_SHARE);
     }
     for dtype in floats() {
-        multiply(*dtype, 128, "", &|| product(*dtype, 128, product_seed).into())?;
+        multiply(*dtype, Shape::square(128), "", &|| product(*dtype, 128, product_seed).into())?;
         // Sums over more products need not be exact in brain float.
+        let inner = if *dtype == Dtype::Bf16 { 128 } else { 256 };
+        let [rows, columns] = spread(probe.cube_cores.unwrap_or(MOST_CUBE_CORES));
+        let wide = Shape { rows, inner, columns };
+        multiply(*dtype, wide, "", &|| large_product(*dtype, wide, product_seed))?;
+        let parts = usize::try_from(count_parts([rows, columns])).unwrap_or(usize::MAX);
+        write_coverage(probe, Operator::Matmul, *dtype, parts);
         if standard && *dtype != Dtype::Bf16 {
-            multiply(*dtype, 512, "", &|| large_product(*dtype, 512, product_seed))?;
+            let large = Shape::square(512);
+            multiply(*dtype, large, "", &|| large_product(*dtype, large, product_seed))?;
         }
     }
     if standard {
         for dtype in floats() {
             add(*dtype, 1 << 16, " random", &|| near_addition(*dtype, 1 << 16, seed))?;
         }
-        // In single precision the order of a sum shows beyond the tolerance where a sum is near 0.
-        for dtype in floats().filter(|dtype| **dtype != Dtype::Fp32) {
-            multiply(*dtype, 128, " random", &|| near_product(*dtype, 128, product_seed))?;
+        for dtype in floats() {
+            let shape = Shape::square(128);
+            multiply(*dtype, shape, " random", &|| near_product(*dtype, 128, product_seed))?;
         }
     }
     Ok(())
+}
+
+/// Reports for how many cores an operation had work. How an operator cuts it is its own.
+fn write_coverage(probe: &Probe<'_>, operator: Operator, dtype: Dtype, parts: usize) {
+    let chip = ChipFamily::from_soc(&probe.soc);
+    let (name, cores, known) = match operator {
+        Operator::Add => ("aclnnAdd", CoreKind::Vector, supports_add(chip, dtype)),
+        Operator::Matmul => ("aclnnMatmul", CoreKind::Cube, supports_matmul(chip, dtype)),
+    };
+    if known != Some(false) {
+        probe.reporter.write_event(&Event::Coverage {
+            operation: format!("{name} {}", dtype.as_str()),
+            cores,
+            blocks: u32::try_from(parts).unwrap_or(u32::MAX),
+            seen: false,
+        });
+    }
+}
+
+/// The shapes of the operands and of the result.
+struct Shapes {
+    one: Vec<i64>,
+    other: Vec<i64>,
+    out: Vec<i64>,
+}
+
+impl Shapes {
+    fn of_addition(count: usize) -> Self {
+        let shape = vec![i64::try_from(count).unwrap_or(i64::MAX)];
+        Self { one: shape.clone(), other: shape.clone(), out: shape }
+    }
+
+    fn of_product(shape: Shape) -> Self {
+        let [rows, inner, columns] = [shape.rows, shape.inner, shape.columns]
+            .map(|size| i64::try_from(size).unwrap_or(i64::MAX));
+        Self { one: vec![rows, inner], other: vec![inner, columns], out: vec![rows, columns] }
+    }
 }
 
 /// Leaves out what the chip does not do. Of a chip that nobody knows, the library decides.
@@ -99,7 +181,7 @@ fn run(
     operator: Operator,
     dtype: Dtype,
     case: &Case,
-    shape: &[i64],
+    shapes: &Shapes,
     operation: &str,
 ) -> Result<StepResult, Fault> {
     let vendor = probe.vendor;
@@ -110,10 +192,10 @@ fn run(
     };
     vendor.upload(&memory.one, &case.one)?;
     vendor.upload(&memory.other, &case.other)?;
-    let (milliseconds, got) = run_once(probe, operator, dtype, &memory, shape)?;
+    let (milliseconds, got) = run_once(probe, operator, dtype, &memory, shapes)?;
     let (result, behind) = got.split_at(case.size);
     if let Some(found) = case.expected.differs(dtype, result) {
-        let (_, second) = run_once(probe, operator, dtype, &memory, shape)?;
+        let (_, second) = run_once(probe, operator, dtype, &memory, shapes)?;
         let second = &second[..case.size];
         let again = match case.expected.differs(dtype, second) {
             None => RetryResult::Right,
@@ -148,15 +230,15 @@ fn run_once(
     operator: Operator,
     dtype: Dtype,
     memory: &Memory,
-    shape: &[i64],
+    shapes: &Shapes,
 ) -> Result<(f64, Vec<u8>), Fault> {
     let vendor = probe.vendor;
     let mut blank = vec![POISON; memory.out.size() - GUARD_SIZE];
     blank.resize(memory.out.size(), GUARD);
     vendor.upload(&memory.out, &blank)?;
-    let one = vendor.create_tensor(&memory.one, shape, dtype.acl())?;
-    let other = vendor.create_tensor(&memory.other, shape, dtype.acl())?;
-    let out = vendor.create_tensor(&memory.out, shape, dtype.acl())?;
+    let one = vendor.create_tensor(&memory.one, &shapes.one, dtype.acl())?;
+    let other = vendor.create_tensor(&memory.other, &shapes.other, dtype.acl())?;
+    let out = vendor.create_tensor(&memory.out, &shapes.out, dtype.acl())?;
     let milliseconds = match operator {
         Operator::Add => {
             let alpha = vendor.create_scalar(encode_one(dtype), scalar_type(dtype))?;
@@ -189,7 +271,7 @@ fn destroy(probe: &Probe<'_>, tensors: [Tensor; 3]) -> Result<(), Fault> {
 }
 
 /// The type of the factor: integers take an integer, all floats a single.
-fn scalar_type(dtype: Dtype) -> i32 {
+pub(super) fn scalar_type(dtype: Dtype) -> i32 {
     match dtype {
         Dtype::Int32 => Dtype::Int32.acl(),
         _ => Dtype::Fp32.acl(),
@@ -197,7 +279,7 @@ fn scalar_type(dtype: Dtype) -> i32 {
 }
 
 /// One, in that type.
-fn encode_one(dtype: Dtype) -> [u8; 8] {
+pub(super) fn encode_one(dtype: Dtype) -> [u8; 8] {
     let mut bytes = Vec::new();
     if dtype == Dtype::Int32 { Dtype::Int32 } else { Dtype::Fp32 }.encode(1, &mut bytes);
     bytes.resize(8, 0);
@@ -209,5 +291,27 @@ const fn data_location(expected: &Expected) -> DataLocation {
     match expected {
         Expected::Exact(_) | Expected::Product { .. } => DataLocation::Result,
         Expected::Near(_) => DataLocation::Tolerance,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every chip of the platform configuration gets work for all of its cores.
+    #[test]
+    fn products_have_parts_for_every_core() {
+        for chip in &data::VerifyLimits::builtin().chip {
+            let shape = spread(chip.cube_cores);
+            assert!(count_parts(shape) >= chip.cube_cores, "{}: {shape:?}", chip.soc);
+            assert!(chip.cube_cores <= MOST_CUBE_CORES, "{}", chip.soc);
+            assert!(chip.vector_cores <= MOST_VECTOR_CORES, "{}", chip.soc);
+        }
+        assert_eq!(spread(1), [256, 256]);
+        assert_eq!(spread(20), [7 * 128, 3 * 256]);
+        for cores in 1..200 {
+            let parts = count_parts(spread(cores));
+            assert!(parts >= cores && parts < 2 * cores + 6, "{cores}: {parts}");
+        }
     }
 }

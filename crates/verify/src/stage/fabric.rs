@@ -147,7 +147,15 @@ pub fn run_rank(
         Ok(passed())
     })?;
     let Some(communicator) = joined else { return Err(StageAborted) };
-    let probe = Probe { vendor, reporter, order, stream, soc: String::new() };
+    let probe = Probe {
+        vendor,
+        reporter,
+        order,
+        stream,
+        soc: String::new(),
+        cube_cores: None,
+        vector_cores: None,
+    };
     for lane in [Lane::Each, Lane::Integers, Lane::Floats] {
         reporter.run_step(Stage::Fabric, lane.name(), || {
             run_sum(&probe, communicator, lane, rank, ranks)

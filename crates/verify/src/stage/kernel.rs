@@ -1,15 +1,17 @@
 //! Stage 4: a kernel of our own, compiled on this machine, adds on every vector core.
 //!
 //! It shows what the installed operators cannot: which core a wrong number comes from, and that
-//! compiler, loader and launch work together. What fails here may be any of these, so it is
-//! never said to be the device.
+//! compiler, loader and launch work together. A call that fails here may be due to any of these;
+//! wrong numbers are wrong, as everywhere.
 
 use std::ffi::CStr;
 use std::path::Path;
 
 use super::{GUARD, GUARD_SIZE, Probe, compare_retry, data_fault, describe_error};
 use crate::cache;
-use crate::protocol::{DataError, DataLocation, Dtype, Event, Fault, Level, RetryResult, Stage};
+use crate::protocol::{
+    CoreKind, DataError, DataLocation, Dtype, Event, Fault, Level, RetryResult, Stage,
+};
 use crate::reporter::{Measurements, StageAborted, StepResult};
 use crate::soc::compiler_arch;
 use crate::vendor::{Buffer, Kernel};
@@ -26,6 +28,19 @@ const PROGRAM: &CStr = c"ascend_doctor_probe_add.asc";
 const STRIPE: usize = 8192;
 /// More cores than any chip has; a larger number is no answer.
 const MAX_CORES: u32 = 4096;
+/// What makes a kernel of one for vector cores alone, up to 9.0.
+const TASK_TYPE: &str = "    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);\n";
+/// The qualifiers of its entry there, and what 9.1 has in their place and in that of the line above.
+const QUALIFIERS: [&str; 2] = ["__global__ __aicore__ void", "__global__ __vector__ void"];
+
+/// The source with the entry of this form: the one that all versions from 8.3 on take, or the one
+/// that 9.1 brought.
+fn source(vector: bool) -> String {
+    if !vector {
+        return SOURCE.to_owned();
+    }
+    SOURCE.replace(TASK_TYPE, "").replace(QUALIFIERS[0], QUALIFIERS[1])
+}
 
 /// Runs the stage.
 pub fn run_kernel(probe: &Probe<'_>) -> Result<(), StageAborted> {
@@ -37,11 +52,19 @@ pub fn run_kernel(probe: &Probe<'_>) -> Result<(), StageAborted> {
         if !lacks.is_empty() {
             return Ok(StepResult::NotSupported(lacks.join(", ")));
         }
-        let cores = probe.vendor.vector_cores(probe.order.device.unwrap_or_default())?;
+        let cores = match probe.vector_cores {
+            Some(cores) => cores,
+            None => probe.vendor.vector_cores(probe.order.device.unwrap_or_default())?,
+        };
         if cores == 0 || cores > MAX_CORES {
             return Ok(StepResult::NotSupported(format!("aclGetDeviceCapability: {cores} cores")));
         }
-        let (kernel, cached) = load_or_compile(probe, arch)?;
+        let (kernel, cached) = match load_or_compile(probe, arch) {
+            Err(Fault::Call { code, .. }) if code != 0 && lacks_compiler_parts() => {
+                return Ok(StepResult::NotSupported("libasrtc.so: -".to_owned()));
+            }
+            loaded => loaded?,
+        };
         probe.reporter.write_event(&Event::Kernel { arch: arch.to_owned(), cores, cached });
         ready = Some((kernel, cores));
         Ok(StepResult::Passed(Measurements::default()))
@@ -55,11 +78,25 @@ pub fn run_kernel(probe: &Probe<'_>) -> Result<(), StageAborted> {
             milliseconds += run_add(probe, &kernel, cores, SEEDS[0] + round, &step)?;
         }
         probe.vendor.unload_kernel(kernel)?;
+        probe.reporter.write_event(&Event::Coverage {
+            operation: step.clone(),
+            cores: CoreKind::Vector,
+            blocks: cores,
+            seen: true,
+        });
         Ok(StepResult::Passed(Measurements {
             device_ms: Some(milliseconds),
             ..Measurements::default()
         }))
     })
+}
+
+/// "The program does not compile."
+const COMPILATION: i32 = 176_003;
+
+/// Whether the run-time compiler is installed without the parts that it loads.
+fn lacks_compiler_parts() -> bool {
+    cache::has_compiler_parts() == Some(false)
 }
 
 /// A kernel that was kept, or a new one. Whether it was kept.
@@ -80,7 +117,15 @@ fn load_or_compile(probe: &Probe<'_>, arch: &str) -> Result<(Kernel, bool), Faul
     let text = |text: &str| {
         std::ffi::CString::new(text).expect("the source and the option have no zero in them")
     };
-    let binary = probe.vendor.compile(&text(SOURCE), PROGRAM, &text(&option))?;
+    let compile = |vector| probe.vendor.compile(&text(&source(vector)), PROGRAM, &text(&option));
+    // What a compiler refuses in one form it may take in the other. If it refuses both, the first
+    // refusal is the one to report.
+    let binary = match compile(false) {
+        Err(refusal @ Fault::Call { code: COMPILATION, .. }) => {
+            compile(true).map_err(|_| refusal)?
+        }
+        compiled => compiled?,
+    };
     let kernel = probe.vendor.load_kernel(&binary, ENTRY)?;
     if let Some(dir) = dir
         && let Err(error) = cache::write(dir, &key, &binary)
@@ -181,6 +226,11 @@ mod tests {
         assert_eq!(number("TILE") * 4 % 32, 0, "memory is moved by 32 bytes");
         assert!(SOURCE.contains(&format!(" {}(GM_ADDR one", ENTRY.to_str().unwrap())));
         assert!(!SOURCE.contains('\0') && SOURCE.is_ascii());
+        // Each form has one of the two ways to say that the kernel is for vector cores.
+        let [old, new] = [source(false), source(true)];
+        assert!(old.contains(TASK_TYPE) && old.contains(QUALIFIERS[0]));
+        assert!(!new.contains("KERNEL_TASK_TYPE") && !new.contains(QUALIFIERS[0]));
+        assert!(new.contains(&format!("{} {}(", QUALIFIERS[1], ENTRY.to_str().unwrap())));
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod kernel;
 mod memory;
 mod speed;
 mod stress;
+mod timing;
 
 pub use compute::run_compute;
 pub use fabric::{link_name, run_peers, run_rank};
@@ -13,6 +14,7 @@ pub use kernel::run_kernel;
 pub use memory::run_memory;
 pub use speed::{DIRECTIONS, measure_speeds};
 pub use stress::run_stress;
+pub use timing::{time_copies, time_operators, time_waiting};
 
 use acl_abi::Stream;
 
@@ -38,6 +40,10 @@ pub struct Probe<'a> {
     pub stream: Stream,
     /// The chip, as the runtime names it.
     pub soc: String,
+    /// How many cube cores the runtime reports.
+    pub cube_cores: Option<u32>,
+    /// How many vector cores the runtime reports.
+    pub vector_cores: Option<u32>,
 }
 
 /// GB/s of `bytes` in that time.
@@ -75,7 +81,7 @@ pub fn data_fault(
     found: Difference,
     again: RetryResult,
 ) -> Fault {
-    Fault::Wrong(describe_error(operation, what, found, again))
+    Fault::Wrong(Box::new(describe_error(operation, what, found, again)))
 }
 
 /// Describes a difference.

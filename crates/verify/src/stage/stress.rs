@@ -12,7 +12,7 @@ use crate::reporter::{Measurements, Reporter, StageAborted, StepResult, passed};
 use crate::soc::supports_matmul;
 use crate::vendor::{Buffer, Operator, Vendor};
 use base::chip::ChipFamily;
-use probe_numbers::{Case, POISON, SEEDS, addresses, large_product};
+use probe_numbers::{Case, POISON, SEEDS, Shape, addresses, large_product};
 
 /// Sizes of the matrices: the first that takes more than [`ROUND`] is used, or the largest.
 const SIZES: [usize; 4] = [512, 1024, 2048, 4096];
@@ -24,6 +24,8 @@ const BATCH: f64 = 1000.0;
 const MAX_BATCH: usize = 4096;
 /// Bytes that are written and read at a time.
 const CHUNK: usize = 64 << 20;
+/// The most samples of the speed.
+const SAMPLES: u32 = 240;
 /// Of the free memory, how much is used.
 const SHARE: (usize, usize) = (9, 10);
 
@@ -44,7 +46,8 @@ pub fn run_stress(
         Ok(passed())
     })?;
     let Some((stream, soc)) = opened else { return Err(StageAborted) };
-    let probe = Probe { vendor, reporter, order, stream, soc };
+    let probe =
+        Probe { vendor, reporter, order, stream, soc, cube_cores: None, vector_cores: None };
     let mut load = Load::default();
     reporter.run_step(Stage::Stress, "matrix products", || {
         if supports_matmul(ChipFamily::from_soc(&probe.soc), Dtype::Fp16) == Some(false) {
@@ -92,7 +95,7 @@ struct Work {
 
 impl Work {
     fn new(vendor: &Vendor, size: usize) -> Result<Self, Fault> {
-        let case = large_product(Dtype::Fp16, size, SEEDS[1]);
+        let case = large_product(Dtype::Fp16, Shape::square(size), SEEDS[1]);
         let one = vendor.allocate(case.one.len())?;
         let other = vendor.allocate(case.other.len())?;
         let out = vendor.allocate(case.size)?;
@@ -141,6 +144,26 @@ impl Work {
     }
 }
 
+/// When the speed is reported: often enough to see a change, and no more than [`SAMPLES`] times.
+struct Samples {
+    interval: f64,
+    next: f64,
+}
+
+impl Samples {
+    fn new(limit: Duration) -> Self {
+        Self { interval: limit.as_secs_f64() / f64::from(SAMPLES), next: 0.0 }
+    }
+
+    fn is_due(&mut self, seconds: f64) -> bool {
+        let due = seconds >= self.next;
+        if due {
+            self.next = seconds + self.interval;
+        }
+        due
+    }
+}
+
 fn run_products(probe: &Probe<'_>, limit: Duration, load: &mut Load) -> Result<StepResult, Fault> {
     let vendor = probe.vendor;
     let mut sizes = SIZES.into_iter();
@@ -162,11 +185,17 @@ fn run_products(probe: &Probe<'_>, limit: Duration, load: &mut Load) -> Result<S
     let times = ((milliseconds / one.max(0.001)) as usize).clamp(1, MAX_BATCH);
     let start = Instant::now();
     let mut speeds = Vec::new();
+    let mut samples = Samples::new(limit);
     let mut total = 0.0;
     while start.elapsed() < limit || speeds.len() < 3 {
         let took = work.multiply(probe, times)?;
         total += took;
-        speeds.push(work.tflops(times, took));
+        let tflops = work.tflops(times, took);
+        speeds.push(tflops);
+        let seconds = start.elapsed().as_secs_f64();
+        if samples.is_due(seconds) {
+            probe.reporter.write_event(&Event::LoadSample { seconds, tflops });
+        }
         load.rounds += times as u64;
         load.compared += 1;
         let mut got = vec![!POISON; work.case.size];

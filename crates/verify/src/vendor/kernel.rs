@@ -8,8 +8,8 @@ use acl_abi::values::{
     ACL_SUCCESS,
 };
 use acl_abi::{
-    Binary, BinaryLoadOption, BinaryLoadOptions, KernelArgs, KernelFunction, KernelParam,
-    RtcProgram, Stream,
+    Binary, BinaryData, BinaryLoadOption, BinaryLoadOptions, KernelArgs, KernelFunction,
+    KernelParam, RtcProgram, Stream,
 };
 
 use super::{Buffer, Fault, MAX_MESSAGE, Vendor};
@@ -26,6 +26,19 @@ pub struct Kernel {
     function: KernelFunction,
 }
 
+/// How a kernel is given its arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LaunchWay {
+    /// As a list of the runtime (8.1 and later).
+    List,
+    /// In memory of the host (8.5 and later).
+    Host,
+    /// In memory of the device, with a configuration (8.5 and later).
+    DeviceConfigured,
+    /// In memory of the device (8.1).
+    Device,
+}
+
 macro_rules! absent {
     ($vendor:expr; $($name:ident),* $(,)?) => {
         [$((stringify!($name), $vendor.table.$name.is_none())),*]
@@ -36,23 +49,47 @@ macro_rules! absent {
 }
 
 impl Vendor {
-    /// Functions that compiling, loading or launching a kernel needs and these libraries lack.
+    /// Functions that compiling, loading or launching a kernel needs and these libraries lack. For
+    /// loading and for launching there are several ways, of which one is enough.
     pub fn missing_kernel_functions(&self) -> Vec<&'static str> {
-        absent![self;
+        let mut lacks: Vec<&'static str> = absent![self;
             aclrtcCreateProg, aclrtcCompileProg, aclrtcGetBinDataSize, aclrtcGetBinData,
             aclrtcGetCompileLogSize, aclrtcGetCompileLog, aclrtcDestroyProg,
-            aclGetDeviceCapability, aclrtBinaryLoadFromData, aclrtBinaryGetFunction,
-            aclrtBinaryUnLoad, aclrtKernelArgsInit, aclrtKernelArgsAppend,
-            aclrtKernelArgsFinalize, aclrtLaunchKernelWithConfig,
-        ]
+            aclrtBinaryGetFunction, aclrtBinaryUnLoad,
+        ];
+        let parts: Vec<&str> = absent![self; aclrtCreateBinary, aclrtBinaryLoad];
+        if self.table.aclrtBinaryLoadFromData.is_none() && !parts.is_empty() {
+            lacks.push("aclrtBinaryLoadFromData");
+        }
+        if self.launch_way().is_none() {
+            lacks.push("aclrtLaunchKernelWithConfig");
+        }
+        lacks
     }
 
-    /// How many vector cores a device has.
+    /// How many vector cores a device has, from the function that every version with kernels has.
     pub fn vector_cores(&self, device: i32) -> Result<u32, Fault> {
         let mut cores = 0;
         let (device, what) = (device.cast_unsigned(), ACL_DEVICE_INFO_VECTOR_CORE_NUM);
         try_call!(self, aclGetDeviceCapability(device, what, &raw mut cores));
         Ok(u32::try_from(cores).unwrap_or_default())
+    }
+
+    /// The way of launching that these libraries have.
+    fn launch_way(&self) -> Option<LaunchWay> {
+        let list: Vec<&str> = absent![self;
+            aclrtKernelArgsInit, aclrtKernelArgsAppend, aclrtKernelArgsFinalize,
+            aclrtLaunchKernelWithConfig,
+        ];
+        if list.is_empty() {
+            Some(LaunchWay::List)
+        } else if self.table.aclrtLaunchKernelWithHostArgs.is_some() {
+            Some(LaunchWay::Host)
+        } else if self.table.aclrtLaunchKernelV2.is_some() {
+            Some(LaunchWay::DeviceConfigured)
+        } else {
+            self.table.aclrtLaunchKernel.is_some().then_some(LaunchWay::Device)
+        }
     }
 
     /// Compiles a program. That the compiler refuses it is a fault with the end of its log.
@@ -109,9 +146,19 @@ impl Vendor {
         let options = BinaryLoadOptions { options: &raw mut option, count: 1 };
         let (data, size) = (binary.as_ptr().cast::<c_void>(), binary.len());
         let mut loaded = Binary::NULL;
-        try_call!(self, aclrtBinaryLoadFromData(data, size, &raw const options, &raw mut loaded));
+        if self.table.aclrtBinaryLoadFromData.is_some() {
+            let place = &raw mut loaded;
+            try_call!(self, aclrtBinaryLoadFromData(data, size, &raw const options, place));
+        } else {
+            // The object keeps the bytes by their address: it lives as long as they do here.
+            let object = call!(self, aclrtCreateBinary(data, size));
+            if object == BinaryData::NULL {
+                return Err(self.null_fault("aclrtCreateBinary"));
+            }
+            try_call!(self, aclrtBinaryLoad(object, &raw mut loaded));
+        }
         if loaded == Binary::NULL {
-            return Err(self.null_fault("aclrtBinaryLoadFromData"));
+            return Err(self.null_fault("aclrtBinaryLoad"));
         }
         let mut function = KernelFunction::NULL;
         try_call!(self, aclrtBinaryGetFunction(loaded, name.as_ptr(), &raw mut function));
@@ -130,21 +177,64 @@ impl Vendor {
         stream: Stream,
     ) -> Result<(), Fault> {
         let function = kernel.function;
+        let none = null_mut();
+        let mut addresses: Vec<*mut c_void> = buffers.iter().map(|buffer| buffer.pointer).collect();
+        let size = addresses.len() * size_of::<*mut c_void>();
+        match self.launch_way() {
+            Some(LaunchWay::List) => {
+                let args = self.list_arguments(function, &mut addresses)?;
+                try_call!(
+                    self,
+                    aclrtLaunchKernelWithConfig(function, blocks, stream, none, args, none)
+                );
+            }
+            Some(LaunchWay::Host) => {
+                let list = addresses.as_mut_ptr().cast();
+                try_call!(
+                    self,
+                    aclrtLaunchKernelWithHostArgs(
+                        function, blocks, stream, none, list, size, none, 0
+                    )
+                );
+            }
+            way => {
+                // The arguments have to stay until the kernel has run: they go with the process.
+                let list = self.allocate(size)?;
+                let bytes: Vec<u8> =
+                    addresses.iter().flat_map(|address| address.addr().to_ne_bytes()).collect();
+                self.upload(&list, &bytes)?;
+                let place = list.pointer.cast_const();
+                if way == Some(LaunchWay::DeviceConfigured) {
+                    try_call!(
+                        self,
+                        aclrtLaunchKernelV2(function, blocks, place, size, none, stream)
+                    );
+                } else {
+                    try_call!(self, aclrtLaunchKernel(function, blocks, place, size, stream));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The arguments of a kernel as a list of the runtime.
+    fn list_arguments(
+        &self,
+        function: KernelFunction,
+        addresses: &mut [*mut c_void],
+    ) -> Result<KernelArgs, Fault> {
         let mut args = KernelArgs::NULL;
         try_call!(self, aclrtKernelArgsInit(function, &raw mut args));
         if args == KernelArgs::NULL {
             return Err(self.null_fault("aclrtKernelArgsInit"));
         }
-        for buffer in buffers {
-            let mut address = buffer.pointer;
+        for address in addresses {
             let mut param = KernelParam::NULL;
-            let (value, size) = ((&raw mut address).cast(), size_of::<*mut c_void>());
+            let (value, size) = (std::ptr::from_mut(address).cast(), size_of::<*mut c_void>());
             try_call!(self, aclrtKernelArgsAppend(args, value, size, &raw mut param));
         }
         try_call!(self, aclrtKernelArgsFinalize(args));
-        let none = null_mut();
-        try_call!(self, aclrtLaunchKernelWithConfig(function, blocks, stream, none, args, none));
-        Ok(())
+        Ok(args)
     }
 
     /// Takes a kernel away again.

@@ -10,6 +10,7 @@
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::ManuallyDrop;
+use std::time::{Duration, Instant};
 
 use acl_abi::{Group, Need, sig};
 use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL};
@@ -68,9 +69,12 @@ macro_rules! call {
             });
         };
         vendor.announce(stringify!($name));
+        let start = ::std::time::Instant::now();
         // SAFETY: the type is the declared one; the wrappers below pass live objects of the same
         // library, and pointers with the lengths of what they point to.
-        unsafe { function($($arg),*) }
+        let returned = unsafe { function($($arg),*) };
+        vendor.note_return($crate::vendor::Returned::status(&returned), start);
+        returned
     }};
 }
 
@@ -88,6 +92,7 @@ macro_rules! try_call {
     }};
 }
 
+mod dcmi;
 mod fabric;
 mod kernel;
 mod operators;
@@ -97,8 +102,35 @@ pub use kernel::{Kernel, MAX_BINARY};
 pub use operators::{Operator, Plan};
 pub use runtime::Buffer;
 
-/// Is told the name of every function before it is called.
-type Announce = Box<dyn FnMut(&str)>;
+/// What a function returns, as evidence: its status, where it is one.
+pub(crate) trait Returned {
+    fn status(&self) -> Option<i32> {
+        None
+    }
+}
+
+impl Returned for i32 {
+    fn status(&self) -> Option<i32> {
+        Some(*self)
+    }
+}
+
+impl Returned for *const c_char {}
+impl Returned for acl_abi::Tensor {}
+impl Returned for acl_abi::Scalar {}
+impl Returned for acl_abi::BinaryData {}
+
+/// Is told what is called next, and what became of it.
+type Announce = Box<dyn FnMut(VendorCall<'_>)>;
+
+/// A moment of a call.
+#[derive(Debug, Clone, Copy)]
+pub enum VendorCall<'a> {
+    /// This function is called next.
+    Next(&'a str),
+    /// The last one returned this status, if it returns one, after this time.
+    Returned(Option<i32>, Duration),
+}
 
 /// The loaded libraries.
 pub struct Vendor {
@@ -114,8 +146,9 @@ pub struct Vendor {
 }
 
 impl Vendor {
-    /// Nothing loaded yet. `announce` is told the name of every function before it is called.
-    pub fn new(announce: impl FnMut(&str) + 'static) -> Self {
+    /// Nothing loaded yet. `announce` is told the name of every function before it is called, and
+    /// when it returned.
+    pub fn new(announce: impl FnMut(VendorCall<'_>) + 'static) -> Self {
         Self {
             table: Table::default(),
             libraries: Vec::new(),
@@ -126,7 +159,11 @@ impl Vendor {
     }
 
     fn announce(&self, function: &str) {
-        (self.announce.borrow_mut())(function);
+        (self.announce.borrow_mut())(VendorCall::Next(function));
+    }
+
+    fn note_return(&self, status: Option<i32>, start: Instant) {
+        (self.announce.borrow_mut())(VendorCall::Returned(status, start.elapsed()));
     }
 
     /// Loads the libraries of `group`: the first that is there, and the next where that one

@@ -4,8 +4,10 @@ use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
 use acl_abi::values::{
-    ACL_EVENT_TIME_LINE, ACL_HBM_MEM, ACL_MEM_MALLOC_HUGE_FIRST, ACL_MEMCPY_DEVICE_TO_DEVICE,
-    ACL_MEMCPY_DEVICE_TO_HOST, ACL_MEMCPY_HOST_TO_DEVICE, ACL_PKG_NAME_CANN, ACL_SUCCESS,
+    ACL_DEV_ATTR_CUBE_CORE_NUM, ACL_DEV_ATTR_VECTOR_CORE_NUM, ACL_DEVICE_INFO_AI_CORE_NUM,
+    ACL_DEVICE_INFO_VECTOR_CORE_NUM, ACL_EVENT_TIME_LINE, ACL_HBM_MEM, ACL_MEM_MALLOC_HUGE_FIRST,
+    ACL_MEMCPY_DEVICE_TO_DEVICE, ACL_MEMCPY_DEVICE_TO_HOST, ACL_MEMCPY_HOST_TO_DEVICE,
+    ACL_PKG_NAME_CANN, ACL_SUCCESS,
 };
 use acl_abi::{Event, PackageVersion, Stream};
 
@@ -23,6 +25,17 @@ impl Buffer {
     pub fn size(&self) -> usize {
         self.size
     }
+}
+
+/// What the runtime tells of a device: its number in the driver, its physical number, its PCI address.
+type RuntimeIdentity = (Option<i32>, Option<i32>, Option<String>);
+
+/// More cores than any chip has; a larger number is no answer.
+const MAX_CORES: u32 = 4096;
+
+/// A number of cores that a chip can have.
+fn plausible(value: i64) -> Option<u32> {
+    u32::try_from(value).ok().filter(|count| (1..=MAX_CORES).contains(count))
 }
 
 impl Vendor {
@@ -78,6 +91,65 @@ impl Vendor {
     /// The name of the chip.
     pub fn soc(&self) -> Result<Option<String>, Fault> {
         Ok(read_text(call!(self, aclrtGetSocName())))
+    }
+
+    /// What the runtime says of the identity of a device: the number that the driver gives it, its
+    /// physical number, its PCI address. What a version does not tell, or refuses, is absent.
+    pub fn identify(&self, device: i32) -> Result<RuntimeIdentity, Fault> {
+        let (mut logic, mut physical, mut pci) = (None, None, None);
+        let mut number = -1;
+        if self.table.aclrtGetLogicDevIdByUserDevId.is_some()
+            && call!(self, aclrtGetLogicDevIdByUserDevId(device, &raw mut number)) == ACL_SUCCESS
+        {
+            logic = Some(number);
+        }
+        if self.table.aclrtGetPhyDevIdByUserDevId.is_some()
+            && call!(self, aclrtGetPhyDevIdByUserDevId(device, &raw mut number)) == ACL_SUCCESS
+        {
+            physical = Some(number);
+        }
+        if let (None, Some(logic)) = (physical, logic)
+            && self.table.aclrtGetPhyDevIdByLogicDevId.is_some()
+            && call!(self, aclrtGetPhyDevIdByLogicDevId(logic, &raw mut number)) == ACL_SUCCESS
+        {
+            physical = Some(number);
+        }
+        if self.table.aclrtDeviceGetPCIBusId.is_some() {
+            let mut address = [0u8; 32];
+            let place = address.as_mut_ptr().cast();
+            // One byte less, so that the text has its end.
+            if call!(self, aclrtDeviceGetPCIBusId(device, place, 31)) == ACL_SUCCESS {
+                let text = address.split(|byte| *byte == 0).next().unwrap_or_default();
+                let text = String::from_utf8_lossy(text).trim().to_ascii_lowercase();
+                pci = Some(text).filter(|text| !text.is_empty());
+            }
+        }
+        let known = |number: &i32| *number >= 0;
+        Ok((logic.filter(known), physical.filter(known), pci))
+    }
+
+    /// How many cube cores and vector cores a device has, as far as the runtime tells.
+    pub fn count_cores(&self, device: i32) -> Result<[Option<u32>; 2], Fault> {
+        let device = device.cast_unsigned();
+        let mut found = [None, None];
+        let later = [ACL_DEV_ATTR_CUBE_CORE_NUM, ACL_DEV_ATTR_VECTOR_CORE_NUM];
+        let earlier = [ACL_DEVICE_INFO_AI_CORE_NUM, ACL_DEVICE_INFO_VECTOR_CORE_NUM];
+        for (at, count) in found.iter_mut().enumerate() {
+            let mut value = 0;
+            if self.table.aclrtGetDeviceInfo.is_some()
+                && call!(self, aclrtGetDeviceInfo(device, later[at], &raw mut value)) == ACL_SUCCESS
+            {
+                *count = plausible(value);
+            }
+            if count.is_none()
+                && self.table.aclGetDeviceCapability.is_some()
+                && call!(self, aclGetDeviceCapability(device, earlier[at], &raw mut value))
+                    == ACL_SUCCESS
+            {
+                *count = plausible(value);
+            }
+        }
+        Ok(found)
     }
 
     /// Opens a device.

@@ -6,10 +6,13 @@ findings! {
     verify_load = "VERIFY-LOAD" {
         Absent = "absent" { libraries: Argument },
         Broken = "broken" { library: Argument },
+        Driver = "driver" { library: Argument, needed: Argument },
         Foreign = "foreign" { arch: Argument, path: Argument },
+        Part = "part" { library: Argument, needed: Argument },
         Simulated = "simulated" { library: Argument },
         Static = "static",
         Symbols = "symbols" { library: Argument, symbols: Argument },
+        System = "system" { library: Argument, needed: Argument },
     }
     verify_runtime = "VERIFY-RUNTIME" {
         Call = "call" { code: Argument, function: Argument, symbol: Argument, r#where: Argument },
@@ -32,11 +35,12 @@ findings! {
             operation: Argument, total: Argument, r#where: Argument, wrong: Argument,
         },
         Wrong = "wrong" {
-            operation: Argument, total: Argument, r#where: Argument, wrong: Argument,
+            card: Argument, operation: Argument, total: Argument, r#where: Argument, wrong: Argument,
         },
     }
     verify_compute = "VERIFY-COMPUTE" {
         Call = "call" { code: Argument, function: Argument, symbol: Argument, r#where: Argument },
+        Environment = "environment" { code: Argument, function: Argument, r#where: Argument },
         Full = "full" { function: Argument, r#where: Argument },
         Guard = "guard" {
             operation: Argument, total: Argument, r#where: Argument, wrong: Argument,
@@ -129,5 +133,22 @@ findings! {
     }
     verify_chatter = "VERIFY-CHATTER" {
         Wrote = "wrote" { functions: Argument, r#where: Argument },
+    }
+    verify_time = "VERIFY-TIME" {
+        Baseline = "baseline" {
+            card: Argument, factor: Argument, measure: Argument, median: Argument, time: Argument, r#where: Argument,
+        },
+        Peers = "peers" {
+            card: Argument, factor: Argument, measure: Argument, median: Argument, time: Argument, r#where: Argument,
+        },
+    }
+    verify_health = "VERIFY-HEALTH" {
+        Double = "double" { card: Argument, count: Count, stage: Argument, r#where: Argument },
+        Isolated = "isolated" { card: Argument, count: Count, stage: Argument, r#where: Argument },
+        Link = "link" { after: Argument, before: Argument, stage: Argument, r#where: Argument },
+        Single = "single" { card: Argument, count: Count, stage: Argument, r#where: Argument },
+        Unhealthy = "unhealthy" {
+            card: Argument, count: Count, stage: Argument, r#where: Argument,
+        },
     }
 }

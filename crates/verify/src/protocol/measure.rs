@@ -1,0 +1,57 @@
+//! What is timed on every device, and how far a device may be from its peers.
+
+use serde::{Deserialize, Serialize};
+
+use super::Stage;
+
+/// What is timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Waiting for a stream that has nothing to do, by the clock of the host.
+    Synchronize,
+    /// A copy from the host to the device, by the clock of the host.
+    HostToDevice,
+    /// A copy from the device to the host, by the clock of the host.
+    DeviceToHost,
+    /// A copy on the device, by its events.
+    OnDevice,
+    /// Planning and launching an operator, by the clock of the host.
+    Launch,
+    /// A matrix product, by the events of the device.
+    Kernel,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 6] = [
+        Self::Synchronize,
+        Self::HostToDevice,
+        Self::DeviceToHost,
+        Self::OnDevice,
+        Self::Launch,
+        Self::Kernel,
+    ];
+
+    /// The name, as in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Synchronize => "synchronize",
+            Self::HostToDevice => "host_to_device",
+            Self::DeviceToHost => "device_to_host",
+            Self::OnDevice => "on_device",
+            Self::Launch => "launch",
+            Self::Kernel => "kernel",
+        }
+    }
+
+    /// The stage that it belongs to.
+    pub const fn stage(self) -> Stage {
+        match self {
+            Self::Synchronize => Stage::Runtime,
+            Self::HostToDevice | Self::DeviceToHost | Self::OnDevice => Stage::Memory,
+            Self::Launch | Self::Kernel => Stage::Compute,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Times as evidence: slow devices among eight, against an earlier report, and clean runs.
+
+use super::simulator::{Installation, OLD, RTC, verdict, verify};
+
+const EIGHT: (&str, &str) = ("ASCSIM_DEVICES", "8");
+
+/// The defect that this stands for: a device that took 300 ms longer for each kernel than its seven
+/// neighbours passed.
+#[test]
+fn a_device_far_slower_than_its_peers_fails() {
+    let slow = [EIGHT, ("ASCSIM_FAULT", "kernel#5:sleep=300")];
+    let said = verify(OLD.path(), &["--rung", "compute", "--dtype", "fp16"], &slow);
+    assert_eq!((said.status, said.found()), (Some(1), vec!["VERIFY-TIME peers".to_owned()]));
+    let title = said.title(0);
+    assert!(title.starts_with("SIMULATED NPU 5 (0000:c6:00.0): kernel takes 3"), "{title}");
+    // All figures are in the evidence: its own, those of seven peers, the limit.
+    let evidence = said.report["findings"][0]["evidence"].to_string();
+    assert!(evidence.contains("allowed factor"), "{evidence}");
+    assert!(said.report["retimed"].as_array().unwrap().len() >= 2);
+}
+
+/// Slower, and not by much: a warning, and the result is inconclusive.
+#[test]
+fn a_device_slower_than_its_peers_is_inconclusive() {
+    // Sleeps add up on the device that both rules strike: about twice as slow.
+    let fault = ("ASCSIM_FAULT", "kernel:sleep=200;kernel#3:sleep=220");
+    let slow = [("ASCSIM_DEVICES", "5"), fault];
+    let said = verify(OLD.path(), &["--rung", "compute", "--dtype", "bf16"], &slow);
+    assert_eq!((said.status, said.found()), (Some(3), vec!["VERIFY-TIME peers".to_owned()]));
+    assert_eq!(said.report["findings"][0]["severity"], "warning");
+    assert!(said.title(0).contains("NPU 3 (0000:c4:00.0)"), "{}", said.title(0));
+}
+
+/// One device is compared with an earlier report.
+#[test]
+fn a_device_slower_than_before_is_found() {
+    let dir = Installation::empty();
+    let path = dir.path().join("before.json");
+    let args = ["--rung", "compute", "--dtype", "fp16"];
+    let before = verify(OLD.path(), &args, &[("ASCSIM_FAULT", "kernel:sleep=50")]);
+    assert_eq!((before.status, verdict(&before, "VERIFY-TIME")), (Some(0), "not_applicable"));
+    std::fs::write(&path, before.report.to_string()).unwrap();
+    let args = [&args[..], &["--baseline", path.to_str().unwrap()]].concat();
+    for (milliseconds, status, found) in [
+        (60, Some(0), vec![]),
+        (110, Some(3), vec!["VERIFY-TIME baseline".to_owned()]),
+        (260, Some(1), vec!["VERIFY-TIME baseline".to_owned()]),
+    ] {
+        let fault = format!("kernel:sleep={milliseconds}");
+        let said = verify(OLD.path(), &args, &[("ASCSIM_FAULT", &fault)]);
+        assert_eq!((said.status, said.found()), (status, found), "{milliseconds}");
+    }
+}
+
+/// Sound devices have no finding, on one device and on eight, in all levels, while the host is busy.
+/// `CLEAN_RUNS=1000 cargo test --test program verify::times -- --nocapture` runs as many.
+#[test]
+fn clean_runs_have_no_finding() {
+    let runs: usize =
+        std::env::var("CLEAN_RUNS").ok().and_then(|text| text.parse().ok()).unwrap_or(12);
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let bad = std::sync::Mutex::new(Vec::new());
+    let one = |at: usize| {
+        let devices = if at.is_multiple_of(2) { "8" } else { "1" };
+        let level = ["quick", "quick", "standard", "extended"][at / 2 % 4];
+        let variables =
+            [("ASCSIM_DEVICES", devices), ("ASCSIM_HBM_MB", "192"), ("ASCSIM_CORES", "8")];
+        let mut args = vec!["--level", level, "--assume-idle"];
+        if level == "extended" {
+            args.extend(["--yes", "--minutes", "0.002"]);
+        }
+        let said = verify(RTC.path(), &args, &variables);
+        let found = said.found();
+        if said.status != Some(0) || !found.is_empty() {
+            let titles: Vec<&str> = (0..found.len()).map(|at| said.title(at)).collect();
+            bad.lock().unwrap().push(format!("{args:?} {devices}: {:?} {titles:?}", said.status));
+        }
+    };
+    std::thread::scope(|scope| {
+        // More than there are processors, so that times spread.
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                    if at >= runs {
+                        break;
+                    }
+                    one(at);
+                }
+            });
+        }
+    });
+    let bad = bad.into_inner().unwrap();
+    println!("{} of {runs} clean runs have a finding", bad.len());
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
