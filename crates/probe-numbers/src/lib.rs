@@ -300,13 +300,13 @@ pub struct Difference {
     /// Of how many.
     pub total: u64,
     /// How many of them are beyond four times the error bound.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_none")]
     pub far: u64,
     /// How many of them hold what was put there before.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_none")]
     pub poisoned: u64,
     /// How many of them are infinite or no number.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_none")]
     pub not_finite: u64,
     /// The first of them.
     pub first: u64,
@@ -316,6 +316,11 @@ pub struct Difference {
     pub expected: String,
     /// What it is.
     pub got: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Compares elements of `width` bytes bit by bit; of `floats`, zeros of both signs are the same.

@@ -33,6 +33,7 @@ pub struct VerifyMembers<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub retimed: Vec<ChildMember<'a>>,
     /// The card of each device.
+    #[serde(skip_serializing_if = "slice_is_empty")]
     pub identities: &'a [DeviceIdentity],
     /// The cards of the machine, as the driver describes them.
     #[serde(skip_serializing_if = "slice_is_empty")]
