@@ -107,7 +107,11 @@ pub fn report(
     }
     report.notes.extend(tables::peak_shares(done, &around.names));
     if let Some(why) = &done.history.refusal {
-        report.notes.push(ui::VerifyNoDcmi { why }.text());
+        report.notes.push(if why.is_empty() {
+            ui::VERIFY_NO_HEALTH.text()
+        } else {
+            ui::VerifyNoDcmi { why }.text()
+        });
     }
     report.add_members(&VerifyMembers::new(done, host, &around.names.0, simulated));
     report

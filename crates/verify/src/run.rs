@@ -16,7 +16,7 @@ use super::judge::find_slow;
 use super::libraries::Installation;
 use super::parent::{ChildEnd, ChildResult, orphans, supervise};
 use super::plog::{LogTail, last_errors};
-use super::protocol::{Dtype, Event, Fault, Level, Order, Outcome, Stage, Task};
+use super::protocol::{Dtype, Event, Fault, Health, Level, Order, Outcome, Stage, Task};
 use super::timeline::{History, Timeline};
 
 /// Options of a run.
@@ -248,6 +248,19 @@ pub type EventListener<'a> = &'a (dyn Fn(Option<i32>, &Event) + Sync);
 /// Queries the use of the devices, with a time limit.
 pub type DeviceUseQuery<'a> = &'a (dyn Fn(Duration) -> DeviceUse + Sync);
 
+/// Reads the state of the cards where the driver has no library for it, or says why not: without a
+/// word if the machine has no program for it.
+pub type HealthQuery<'a> = &'a (dyn Fn() -> Result<Vec<Health>, String> + Sync);
+
+/// What the caller asks the machine for.
+#[derive(Clone, Copy)]
+pub struct Queries<'a> {
+    /// Called before a device is opened, and again before the load test.
+    pub device_use: DeviceUseQuery<'a>,
+    /// Called before, during and after the tests.
+    pub health: HealthQuery<'a>,
+}
+
 /// Time limit of the query before the first test. It runs in parallel with the first child, and its
 /// result is only informative.
 const QUERY_LIMIT: Duration = Duration::from_secs(5);
@@ -259,16 +272,16 @@ const LOAD_QUERY_LIMIT: Duration = Duration::from_secs(20);
 pub fn run_installed(
     wanted: &mut RunOptions,
     listen: EventListener<'_>,
-    look: DeviceUseQuery<'_>,
+    queries: &Queries<'_>,
     find_installed: &dyn Fn() -> Option<Installation>,
 ) -> (RunResult, Option<Installation>) {
-    let done = run(wanted, listen, look);
+    let done = run(wanted, listen, queries);
     if done.no_library().is_none() || !wanted.env.is_empty() {
         return (done, None);
     }
     let Some(installed) = find_installed() else { return (done, None) };
     wanted.env.clone_from(&installed.env);
-    (run(wanted, listen, look), Some(installed))
+    (run(wanted, listen, queries), Some(installed))
 }
 
 /// Shortest time between two readings of the cards.
@@ -276,8 +289,9 @@ const READING_INTERVAL: Duration = Duration::from_millis(200);
 /// Time limit of a reading.
 const READING_LIMIT: Duration = Duration::from_secs(10);
 
-/// Runs everything. `look` is called before a device is opened, and again before the load test.
-pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<'_>) -> RunResult {
+/// Runs everything.
+pub fn run(wanted: &RunOptions, listen: EventListener<'_>, queries: &Queries<'_>) -> RunResult {
+    let look = queries.device_use;
     orphans::adopt();
     let timeline = Timeline::new();
     let note = |device: Option<i32>, event: &Event| {
@@ -285,7 +299,7 @@ pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<
         listen(device, event);
     };
     let opens_devices = wanted.stages.iter().any(|stage| *stage > Stage::Load);
-    let monitor = Monitor::new(wanted, &timeline, opens_devices);
+    let monitor = Monitor::new(wanted, &timeline, queries.health, opens_devices);
     let mut done = std::thread::scope(|scope| {
         let query = move || if opens_devices { look(QUERY_LIMIT) } else { DeviceUse::NotAsked };
         let asked = Builder::new().spawn_scoped(scope, query);
@@ -311,36 +325,65 @@ pub fn run(wanted: &RunOptions, listen: EventListener<'_>, look: DeviceUseQuery<
 struct Monitor<'a> {
     wanted: &'a RunOptions,
     timeline: &'a Timeline,
+    ask: HealthQuery<'a>,
     /// Whether there is something to read.
     works: AtomicBool,
+    /// Whether the library of the driver is read, and `ask` is not called.
+    has_library: AtomicBool,
     over: (Mutex<bool>, Condvar),
     /// Held by whoever has a process of its own: orphans are looked for when nobody has.
     running: Mutex<()>,
 }
 
 impl<'a> Monitor<'a> {
-    fn new(wanted: &'a RunOptions, timeline: &'a Timeline, opens_devices: bool) -> Self {
-        let works = AtomicBool::new(wanted.cards && opens_devices);
+    fn new(
+        wanted: &'a RunOptions,
+        timeline: &'a Timeline,
+        ask: HealthQuery<'a>,
+        opens_devices: bool,
+    ) -> Self {
+        let works = AtomicBool::new(opens_devices);
+        let has_library = AtomicBool::new(wanted.cards);
         let over = (Mutex::new(false), Condvar::new());
-        Self { wanted, timeline, works, over, running: Mutex::new(()) }
+        Self { wanted, timeline, ask, works, has_library, over, running: Mutex::new(()) }
     }
 
-    /// Reads once. What does not work the first time is not tried again.
+    /// Reads once, by the library of the driver or else by npu-smi. What does not work is not tried
+    /// again.
     fn read(&self) {
         if !self.works.load(Ordering::SeqCst) {
             return;
         }
         let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let seconds = self.timeline.elapsed().as_secs_f64();
-        let mut order = build_order(self.wanted, Task::Cards, None);
-        order.silence_ms = u64::try_from(READING_LIMIT.as_millis()).unwrap_or(u64::MAX);
-        order.record = false;
-        let ran = run_child(self.wanted, &order, &|_, _| {});
-        let refusal = (!ran.is_whole()).then(|| describe_refusal(&ran));
-        if refusal.is_some() {
-            self.works.store(false, Ordering::SeqCst);
+        if self.has_library.load(Ordering::SeqCst) {
+            let mut order = build_order(self.wanted, Task::Cards, None);
+            order.silence_ms = u64::try_from(READING_LIMIT.as_millis()).unwrap_or(u64::MAX);
+            order.record = false;
+            let ran = run_child(self.wanted, &order, &|_, _| {});
+            let refusal = (!ran.is_whole()).then(|| describe_refusal(&ran));
+            let is_refused = refusal.is_some();
+            self.timeline.add_reading(seconds, &ran.events, refusal);
+            if !is_refused {
+                return;
+            }
+            self.has_library.store(false, Ordering::SeqCst);
+            // Counters of two sources cannot be compared.
+            if self.timeline.has_samples() {
+                self.works.store(false, Ordering::SeqCst);
+                return;
+            }
         }
-        self.timeline.add_reading(seconds, &ran.events, refusal);
+        match (self.ask)() {
+            Ok(states) => {
+                let states = states.into_iter().map(|state| Event::Health(Box::new(state)));
+                self.timeline.add_reading(seconds, &states.collect::<Vec<_>>(), None);
+            }
+            Err(why) => {
+                self.works.store(false, Ordering::SeqCst);
+                self.timeline.add_reading(seconds, &[], Some(why));
+            }
+        }
     }
 
     /// Reads until it is stopped, and rests at least as long as it works.

@@ -111,6 +111,11 @@ impl Timeline {
         }
     }
 
+    /// Whether the state of a card is known.
+    pub fn has_samples(&self) -> bool {
+        !self.lock().samples.is_empty()
+    }
+
     /// What was collected.
     pub fn finish(self) -> History {
         self.history.into_inner().unwrap_or_else(PoisonError::into_inner)

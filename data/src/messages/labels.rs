@@ -481,6 +481,7 @@ labels! {
     VERIFY_LIBRARIES = "verify_libraries",
     VERIFY_LINK = "verify_link",
     VERIFY_LOOPBACK = "verify_loopback",
+    VERIFY_NO_HEALTH = "verify_no_health",
     VERIFY_NO_LOGS = "verify_no_logs",
     VERIFY_OPERATION = "verify_operation",
     VERIFY_PCI = "verify_pci",

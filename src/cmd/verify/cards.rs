@@ -1,12 +1,15 @@
 //! What is known of the cards without running code of the vendor in this process: device files, the
 //! table of npu-smi, the version file of the driver, whether there is DCMI, and network interfaces.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use machine::collect::driver::NPU_SMI;
 use machine::collect::npu_smi;
+use machine::collect::npu_smi_state::{EccCounters, parse_ecc, parse_states};
 use machine::sysroot::Sysroot;
 use verify::identity::{MachineIdentity, SmiChip};
+use verify::protocol::Health;
+
+use super::idle::find_npu_smi;
 
 /// Where DCMI is besides the search path.
 const DCMI: [&str; 3] = [
@@ -46,10 +49,8 @@ pub(super) fn read_identity(machine: &Sysroot, visible: Option<String>) -> Machi
 }
 
 fn read_table(machine: &Sysroot) -> Vec<SmiChip> {
-    let Some(program) = NPU_SMI.iter().find(|path| machine.is_file(path)) else {
-        return Vec::new();
-    };
-    let Some(output) = machine.run(program, &["info"], LIMIT) else { return Vec::new() };
+    let Some(program) = find_npu_smi(machine) else { return Vec::new() };
+    let Some(output) = machine.run(&program, &["info"], LIMIT) else { return Vec::new() };
     let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
     npu_smi::parse(&output.text)
         .chips
@@ -62,6 +63,58 @@ fn read_table(machine: &Sysroot) -> Vec<SmiChip> {
             pci: chip.bus_id,
         })
         .collect()
+}
+
+/// The state of all cards as npu-smi prints it, where there is no DCMI: the table, the counters of
+/// each card, and the PCI links of the kernel. Fails if npu-smi does, without a word if there
+/// is none.
+pub(super) fn read_health() -> Result<Vec<Health>, String> {
+    let machine = Sysroot::live();
+    let program = find_npu_smi(&machine).ok_or("")?;
+    let table = machine.run(&program, &["info"], LIMIT).filter(|output| output.status == Some(0));
+    let states = parse_states(&table.ok_or_else(|| program.clone())?.text);
+    if states.is_empty() {
+        return Err(program);
+    }
+    let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
+    // The page adds the chips of a card up, so that only the first one gets the counters.
+    let is_first = |at: usize| states[..at].iter().all(|state| state.npu != states[at].npu);
+    let start = Instant::now();
+    let read = states.iter().enumerate().map(|(at, state)| {
+        let rest = LIMIT.saturating_sub(start.elapsed());
+        let asks = is_first(at) && !rest.is_zero();
+        let npu = state.npu.to_string();
+        let page = asks.then(|| machine.run(&program, &["info", "-t", "ecc", "-i", &npu], rest));
+        let page = page.flatten().filter(|output| output.status == Some(0));
+        let ecc = page.map_or_else(EccCounters::default, |page| parse_ecc(&page.text));
+        Health {
+            card: number(state.npu),
+            chip: number(state.chip),
+            health: state.health,
+            temperature_c: state.temperature_c,
+            power_w: state.power_w,
+            ecc_single: ecc.single,
+            ecc_double: ecc.double,
+            isolated_pages: ecc.isolated,
+            pci_link: state.bus_id.as_deref().and_then(|address| read_pci_link(&machine, address)),
+            ..Health::default()
+        }
+    });
+    Ok(read.collect())
+}
+
+/// The speed and the width of a PCI link, as the kernel has them.
+fn read_pci_link(machine: &Sysroot, address: &str) -> Option<String> {
+    let is_plain = |byte: u8| byte.is_ascii_hexdigit() || b":.".contains(&byte);
+    if !address.bytes().all(is_plain) {
+        return None;
+    }
+    let dir = format!("/sys/bus/pci/devices/{}", address.to_ascii_lowercase());
+    let read = |name: &str| {
+        let text = machine.read_text_if_exists(&format!("{dir}/{name}"))?;
+        Some(text.trim().to_owned())
+    };
+    Some(format!("{} x{}", read("current_link_speed")?, read("current_link_width")?))
 }
 
 /// Variables for HCCL where no interface but the loopback is up: it leaves that one out unless it is

@@ -37,7 +37,7 @@ use verify::libraries::find_foreign_libraries;
 use verify::plog::Logs;
 use verify::protocol::{Dtype, Event, Fault, Outcome, Stage};
 use verify::report::{Host, report};
-use verify::run::{RunOptions, TestSelection, run_installed};
+use verify::run::{Queries, RunOptions, TestSelection, run_installed};
 
 /// Allows simulated libraries, for the tests of this program.
 const ALLOW_SIMULATED: &str = "ASCEND_DOCTOR_ALLOW_SIM";
@@ -117,8 +117,8 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
         }
         show(device, event);
     };
-    let (done, installed) =
-        run_installed(&mut options, &listener, &idle::query_device_use, &cann::find);
+    let queries = Queries { device_use: &idle::query_device_use, health: &cards::read_health };
+    let (done, installed) = run_installed(&mut options, &listener, &queries, &cann::find);
     if let Some(event) = done.no_library().filter(|_| lines) {
         print_stage(None, event);
     }

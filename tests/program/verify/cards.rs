@@ -156,3 +156,43 @@ fn coverage_is_stated() {
     let covered = said.told("devices", 0, "coverage");
     assert!(covered.iter().all(|one| one["blocks"].as_u64() >= Some(36)), "{covered:?}");
 }
+
+/// Without DCMI, npu-smi is asked: its table and its counters.
+#[test]
+fn npu_smi_tells_the_health_without_dcmi() {
+    let bin = Installation::empty();
+    let place = bin.path().to_str().unwrap();
+    let table = include_str!("../../support/npu_smi_910b.txt");
+    // The counter of card 1 rises once the tests have begun, after the first reading.
+    let script = format!(
+        "#!/bin/sh\nif [ \"$2\" = -t ]; then\n\
+         echo \"HBM Single Bit Error Count : $(wc -l < {place}/asked)\"\n\
+         [ \"$5\" = 1 ] && echo >> {place}/asked\n\
+         echo 'HBM Double Bit Error Count : 0'\nexit\nfi\ncat <<'END'\n{table}\nEND\n"
+    );
+    let write = |text: &str| {
+        use std::os::unix::fs::PermissionsExt as _;
+        bin.write("asked", b"");
+        bin.write("npu-smi", text.as_bytes());
+        let path = bin.path().join("npu-smi");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    write(&script);
+    let path = format!("{place}:/usr/bin:/bin");
+    let variables = [("PATH", path.as_str()), ("ASCSIM_DEVICES", "2")];
+    let said = verify(RTC.path(), &["--rung", "memory"], &variables);
+    assert_eq!((said.status, said.found()), (Some(0), vec!["VERIFY-HEALTH single".to_owned()]));
+    assert!(said.report.to_string().contains("npu-smi info -t ecc"));
+    let sample = &said.report["health"][0];
+    assert!(sample["power_w"].as_f64() > Some(1.0) && sample["temperature_c"].is_i64(), "{sample}");
+    // Counters that stay have no finding.
+    write(&script.replace("echo >>", "true ||"));
+    let said = verify(RTC.path(), &["--rung", "memory"], &variables);
+    assert_eq!((said.status, said.found()), (Some(0), vec![]));
+    assert_eq!(verdict(&said, "VERIFY-HEALTH"), "passed");
+    // Nor does an npu-smi that knows nothing.
+    write("#!/bin/sh\necho 'dcmi module initialize failed. ret is -8005'\nexit 1\n");
+    let said = verify(RTC.path(), &["--rung", "memory"], &variables);
+    assert_eq!((said.status, said.found()), (Some(0), vec![]));
+    assert!(said.report["notes"].to_string().contains("health was not read"));
+}

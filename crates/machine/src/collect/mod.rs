@@ -12,6 +12,7 @@ mod link;
 mod net;
 mod nnal;
 pub mod npu_smi;
+pub mod npu_smi_state;
 pub mod python;
 
 use std::sync::Arc;

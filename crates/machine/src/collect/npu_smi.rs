@@ -45,6 +45,11 @@ pub(super) fn collect(sysroot: &Sysroot, driver: &Driver) -> Option<NpuSmi> {
 /// Reads the text that npu-smi printed, in any of the known shapes; see the module's
 /// documentation. Never fails: what is not understood is left out.
 pub fn parse(text: &str) -> NpuSmi {
+    parse_with_power(text).0
+}
+
+/// As [`parse`], with the cell of each chip that holds its power and temperature.
+pub(super) fn parse_with_power(text: &str) -> (NpuSmi, Vec<String>) {
     let mut smi = NpuSmi::default();
     let mut table = Table::default();
     for line in text.lines() {
@@ -67,7 +72,8 @@ pub fn parse(text: &str) -> NpuSmi {
         smi.error_line =
             lines.find(|line| !line.is_empty() && !line.starts_with(['|', '+'])).map(bounded);
     }
-    smi
+    table.power.truncate(smi.chips.len());
+    (smi, table.power)
 }
 
 /// As [`parse`], from bytes that need not be UTF-8.
@@ -112,6 +118,8 @@ struct Table {
     in_processes: bool,
     has_hbm: bool,
     first: Option<NpuChip>,
+    /// The third cell of the first row of each chip.
+    power: Vec<String>,
 }
 
 impl Table {
@@ -140,6 +148,9 @@ impl Table {
         match self.first.take() {
             None => {
                 let name = words.collect::<Vec<_>>().join(" ");
+                if self.power.len() < MAX_CHIPS {
+                    self.power.push(bounded(cells[2]));
+                }
                 self.first = Some(NpuChip {
                     npu: id,
                     name: bounded(&name),

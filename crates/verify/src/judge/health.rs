@@ -10,6 +10,10 @@ use base::text::Later;
 use data::RawFinding;
 use data::findings::verify_health;
 
+/// The functions of DCMI that give the values.
+const ECC: &str = "dcmi_get_device_ecc_info";
+const HEALTH: &str = "dcmi_get_device_health";
+
 /// Where a counter rose.
 struct Rise {
     count: u32,
@@ -34,23 +38,23 @@ pub(super) fn judge_health(done: &RunResult, around: &JudgeContext) -> Vec<Devic
         if let Some(rise) = rise(|sample| sample.health.ecc_double) {
             let (count, stage) = (rise.count, &rise.stage);
             let found = verify_health::Double { card: Later, count, stage, r#where: Later };
-            push(found.error().evidence(evidence("dcmi_get_device_ecc_info", &rise)));
+            push(found.error().evidence(evidence(ECC, &rise, done)));
         }
         if let Some(rise) = rise(|sample| sample.health.ecc_single) {
             let (count, stage) = (rise.count, &rise.stage);
             let found = verify_health::Single { card: Later, count, stage, r#where: Later };
-            push(found.warning().evidence(evidence("dcmi_get_device_ecc_info", &rise)));
+            push(found.warning().evidence(evidence(ECC, &rise, done)));
         }
         if let Some(rise) = rise(|sample| sample.health.isolated_pages) {
             let (count, stage) = (rise.count, &rise.stage);
             let found = verify_health::Isolated { card: Later, count, stage, r#where: Later };
-            push(found.warning().evidence(evidence("dcmi_get_device_ecc_info", &rise)));
+            push(found.warning().evidence(evidence(ECC, &rise, done)));
         }
         if let Some(rise) = rise(|sample| sample.health.health) {
             let count = samples.iter().rev().find_map(|sample| sample.health.health);
             let (count, stage) = (count.unwrap_or_default(), &rise.stage);
             let found = verify_health::Unhealthy { card: Later, count, stage, r#where: Later };
-            push(found.warning().evidence(evidence("dcmi_get_device_health", &rise)));
+            push(found.warning().evidence(evidence(HEALTH, &rise, done)));
         }
         if let Some((before, after, stage)) = find_link_change(&samples, device, done) {
             let found = verify_health::Link { after, before, stage, r#where: Later }.warning();
@@ -60,9 +64,13 @@ pub(super) fn judge_health(done: &RunResult, around: &JudgeContext) -> Vec<Devic
     items
 }
 
-fn evidence(function: &str, rise: &Rise) -> Evidence {
+fn evidence(function: &str, rise: &Rise, done: &RunResult) -> Evidence {
     let Rise { count, before, after, .. } = rise;
-    Evidence::command(function).value(format!("+{count}, {before:.1} s - {after:.1} s"))
+    // DCMI describes the cards too.
+    let by_dcmi = !done.history.cards.is_empty();
+    let page = if function == HEALTH { "npu-smi info" } else { "npu-smi info -t ecc" };
+    Evidence::command(if by_dcmi { function } else { page })
+        .value(format!("+{count}, {before:.1} s - {after:.1} s"))
 }
 
 /// How much a value rose over all, and between which moments it first did.
