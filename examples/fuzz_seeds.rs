@@ -9,10 +9,16 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
 use support::elf::{ElfBuilder, HashStyle};
 use support::machine::Spec;
 use support::tree::Entry;
+use verify::evidence::{Head, Recorded, Recorder, SCHEMA};
+use verify::identity::MachineIdentity;
+use verify::parent::{ChildEnd, ChildResult};
+use verify::protocol::{EventReader, Stage, VendorOutput};
+use verify::run::RunResult;
 
 const NPU_SMI: &str = "\
 | npu-smi 25.2.0                   Version: 25.2.0                                               |
@@ -97,6 +103,40 @@ const EVENTS: &str = concat!(
     "\n",
 );
 
+/// An earlier report, as far as `--baseline` reads it.
+const BASELINE: &str = r#"{"schema":"ascend-doctor/verify/2","devices":[{"device":0,"stages":[{"stage":"h2d","gb_per_s":24.5}],"told":[{"measure":"kernel","best_ms":0.25}]}]}"#;
+
+/// The evidence of a run that did little.
+fn evidence() -> anyhow::Result<Vec<u8>> {
+    let mut reader = EventReader::default();
+    reader.feed(EVENTS.as_bytes(), &mut |_| {});
+    let child = |device: Option<i32>, events| ChildResult {
+        name: device.map_or("count".to_owned(), |device| format!("device-{device}")),
+        device,
+        events,
+        last_call: None,
+        calls: 1,
+        end: ChildEnd::Reported,
+        chatter: VendorOutput::default(),
+        took: Duration::from_millis(5),
+    };
+    let mut result = RunResult::of(child(None, Vec::new()));
+    result.devices = vec![child(Some(0), reader.events)];
+    let head = Head {
+        schema: SCHEMA.to_owned(),
+        program: String::new(),
+        arguments: vec!["verify".to_owned()],
+        environment: vec![("ASCEND_RT_VISIBLE_DEVICES".to_owned(), "5".to_owned())],
+        system: None,
+        npu_smi: None,
+        files: Vec::new(),
+    };
+    let recorded =
+        Recorded { result, stages: Stage::ALL.to_vec(), machine: MachineIdentity::default() };
+    let lines = Recorder::default().lines(&head, &recorded)?;
+    Ok(lines.iter().map(|line| format!("{line}\n")).collect::<String>().into())
+}
+
 fn main() -> anyhow::Result<()> {
     let dir = std::env::args().nth(1).unwrap_or_else(|| "fuzz/corpus".to_owned());
     let mut seeds: BTreeMap<&str, Vec<Vec<u8>>> = BTreeMap::new();
@@ -159,6 +199,7 @@ fn main() -> anyhow::Result<()> {
     seeds.extend(logs());
     seeds.insert("models", models());
     seeds.insert("verify", vec![[b"@".as_slice(), EVENTS.as_bytes()].concat()]);
+    seeds.insert("evidence", vec![evidence()?, BASELINE.into()]);
     for (target, files) in seeds {
         let dir = Path::new(&dir).join(target);
         std::fs::create_dir_all(&dir)?;
