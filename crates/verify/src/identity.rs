@@ -176,7 +176,7 @@ impl DeviceIdentity {
     /// Its name in a sentence: `NPU 5 (0000:c1:00.0, device 0 here)`.
     pub fn name(&self) -> String {
         let Some(physical) = self.physical else {
-            return format!("device {}", self.device);
+            return self.short_name();
         };
         let mut details: Vec<String> = self.pci.iter().cloned().collect();
         details.extend(self.serial.as_ref().map(|serial| format!("SN {serial}")));
@@ -184,14 +184,21 @@ impl DeviceIdentity {
             details.push(format!("device {}", self.device));
         }
         if details.is_empty() {
-            format!("NPU {physical}")
+            self.short_name()
         } else {
-            format!("NPU {physical} ({})", details.join(", "))
+            format!("{} ({})", self.short_name(), details.join(", "))
         }
+    }
+
+    /// Its name in a table, beside that of the cards: `NPU 5`, or `device 0` if its card is not
+    /// known.
+    pub fn short_name(&self) -> String {
+        self.physical
+            .map_or_else(|| format!("device {}", self.device), |physical| format!("NPU {physical}"))
     }
 }
 
-/// Names devices in findings.
+/// Names devices in findings and tables.
 #[derive(Debug, Default)]
 pub struct DeviceNames(pub Vec<DeviceIdentity>);
 
@@ -231,6 +238,12 @@ impl DeviceNames {
             parts.push(format!("device {}", join(unknown)));
         }
         parts.join("; ")
+    }
+
+    /// Its name in a table.
+    pub fn short(&self, device: Option<i32>) -> String {
+        let known = device.and_then(|device| self.get(device));
+        known.map_or_else(|| self.join(&[device]), DeviceIdentity::short_name)
     }
 
     /// The number of the card of a device, for commands of npu-smi.

@@ -452,7 +452,8 @@ fn describe_refusal(ran: &ChildResult) -> String {
         Some(Fault::Call { function, code, .. }) => format!("{function}: {code}"),
         Some(Fault::NoLibrary { tried }) => format!("{}: -", tried.join(", ")),
         Some(Fault::BrokenLibrary { error, .. }) => error.clone(),
-        _ => format!("{}: {:?}", ran.last_call.as_deref().unwrap_or("exec"), ran.end),
+        Some(Fault::Simulated { library }) => format!("{library}: simulator"),
+        _ => format!("{}: {}", ran.last_call.as_deref().unwrap_or("exec"), ran.end.brief()),
     }
 }
 

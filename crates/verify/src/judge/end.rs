@@ -1,6 +1,6 @@
 //! How a child ended that did not end as it should.
 
-use super::super::parent::{ChildEnd, ChildResult, StuckProcess};
+use super::super::parent::{ChildEnd, ChildResult, StuckProcess, signal_name};
 use super::super::protocol::{Event, FunctionOutput, Stage};
 use super::super::run::RunResult;
 use super::{DeviceFinding, QUOTED, device_finding};
@@ -119,20 +119,6 @@ fn function_name(part: &FunctionOutput) -> &str {
 fn last_lines(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(5)..].join("\n")
-}
-
-/// The name of a signal that ends processes.
-fn signal_name(signal: i32) -> String {
-    match signal {
-        4 => "SIGILL".to_owned(),
-        6 => "SIGABRT".to_owned(),
-        7 => "SIGBUS".to_owned(),
-        8 => "SIGFPE".to_owned(),
-        9 => "SIGKILL".to_owned(),
-        11 => "SIGSEGV".to_owned(),
-        15 => "SIGTERM".to_owned(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

@@ -100,6 +100,35 @@ pub enum ChildEnd {
     NotStarted(String),
 }
 
+impl ChildEnd {
+    /// What happened, in a few words without a language: `SIGABRT`, `exit 3`.
+    pub fn brief(&self) -> String {
+        match self {
+            Self::Reported => "-".to_owned(),
+            Self::Crashed(signal) | Self::CrashedAtEnd(signal) => signal_name(*signal),
+            Self::Exited(status) => format!("exit {status}"),
+            Self::Silent(limit) => format!("> {} s", limit.as_secs()),
+            Self::Stuck(process) => format!("pid {}", process.pid),
+            Self::SilentAtEnd => "SIGKILL".to_owned(),
+            Self::NotStarted(error) => error.clone(),
+        }
+    }
+}
+
+/// The name of a signal that ends processes.
+pub fn signal_name(signal: i32) -> String {
+    match signal {
+        4 => "SIGILL".to_owned(),
+        6 => "SIGABRT".to_owned(),
+        7 => "SIGBUS".to_owned(),
+        8 => "SIGFPE".to_owned(),
+        9 => "SIGKILL".to_owned(),
+        11 => "SIGSEGV".to_owned(),
+        15 => "SIGTERM".to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// A process that stays after SIGKILL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StuckProcess {

@@ -13,22 +13,27 @@ use data::{VerifyLimits, ui};
 /// The card of each device.
 pub(super) fn cards(names: &DeviceNames) -> Option<Table> {
     let text = |value: Option<String>| Text::same(value.unwrap_or_else(|| "?".to_owned()));
+    // Without a list of visible devices its column would be empty.
+    let listed = names.0.iter().any(|known| known.visible.is_some());
     let row = |known: &crate::identity::DeviceIdentity| {
-        vec![
-            Text::same(known.device.to_string()),
-            Text::same(known.visible.clone().unwrap_or_else(|| "-".to_owned())),
-            text(known.physical.map(|number| number.to_string())),
-            text(known.pci.clone()),
-            text(known.serial.clone()),
-            text(known.chip_name.clone()),
-            text(known.board.map(|board| format!("{board:#06x}"))),
-            text(known.driver.clone()),
-            Text::same(known.sources.join(", ")),
-        ]
+        let visible =
+            listed.then(|| Text::same(known.visible.clone().unwrap_or_else(|| "-".to_owned())));
+        let first = std::iter::once(Text::same(known.device.to_string())).chain(visible);
+        first
+            .chain([
+                text(known.physical.map(|number| number.to_string())),
+                text(known.pci.clone()),
+                text(known.serial.clone()),
+                text(known.chip_name.clone()),
+                text(known.board.map(|board| format!("{board:#06x}"))),
+                text(known.driver.clone()),
+                Text::same(known.sources.join(", ")),
+            ])
+            .collect()
     };
-    let head = vec![
-        ui::VERIFY_RUNTIME_DEVICE.text(),
-        ui::VERIFY_VISIBLE.text(),
+    let mut head = vec![ui::VERIFY_RUNTIME_DEVICE.text()];
+    head.extend(listed.then(|| ui::VERIFY_VISIBLE.text()));
+    head.extend([
         ui::VERIFY_DEVICE.text(),
         ui::VERIFY_PCI.text(),
         ui::VERIFY_SERIAL.text(),
@@ -36,7 +41,7 @@ pub(super) fn cards(names: &DeviceNames) -> Option<Table> {
         ui::VERIFY_BOARD.text(),
         ui::VERIFY_DRIVER.text(),
         ui::VERIFY_SOURCES.text(),
-    ];
+    ]);
     let rows: Vec<Vec<Text>> = names.0.iter().map(row).collect();
     (!rows.is_empty()).then(|| Table { title: ui::VERIFY_CARDS.text(), head, rows })
 }
@@ -104,7 +109,7 @@ pub(super) fn times(done: &RunResult, names: &DeviceNames) -> Option<Table> {
     let measured = |measure: &Measure| done.devices.iter().any(|ran| best(ran, *measure).is_some());
     let measures: Vec<Measure> = Measure::ALL.into_iter().filter(measured).collect();
     let row = |ran: &ChildResult| {
-        let mut row = vec![Text::same(names.join(&[ran.device]))];
+        let mut row = vec![Text::same(names.short(ran.device))];
         row.extend(measures.iter().map(|measure| {
             Text::same(best(ran, *measure).map_or_else(|| "-".to_owned(), format_significant))
         }));
@@ -129,7 +134,7 @@ pub(super) fn health(done: &RunResult, names: &DeviceNames) -> Option<Table> {
             Text::same(if before == after { before } else { format!("{before} - {after}") })
         };
         rows.push(vec![
-            Text::same(known.name()),
+            Text::same(known.short_name()),
             pair(&|sample| Some(sample.health.temperature_c?.to_string())),
             pair(&|sample| Some(format!("{:.1}", sample.health.power_w?))),
             pair(&|sample| Some(sample.health.frequency_mhz?.to_string())),
