@@ -57,7 +57,9 @@ fn framework_goal(facts: &Facts) -> Option<&'static str> {
         // An interpreter that was named in vain was named for a framework.
         let python = &facts.python;
         let named = python.missing_interpreter.is_some() || python.not_python.is_some();
-        (named || has("torch")).then_some("torch")
+        // So was one that was installed beside it.
+        let beside = !python.others.is_empty();
+        (named || beside || has("torch")).then_some("torch")
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::chip;
+use super::profile::Profile;
 use super::{Check, Context, Family};
 use base::chip::ChipFamily;
 use base::report::{Evidence, Severity};
@@ -231,19 +232,23 @@ fn interface_names(ctx: &Context<'_>) -> Outcome {
     let Some(there) = &ctx.facts.host.interfaces else {
         return Outcome::NotChecked(Reason::Unreadable { what: "/sys/class/net".to_owned() });
     };
-    let mut out = Vec::new();
+    // One wrong name is one cause, in however many variables it stands.
+    let mut wrong: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, prefixes, value) in set {
-        if matches(value, prefixes, there) {
-            continue;
+        if !matches(value, prefixes, there) {
+            wrong.entry(value).or_default().push(name);
         }
-        out.push(
-            net_ifname::Absent { name, there: there.join(", "), value }
-                .warning()
-                .evidence(Evidence::env(name).value(value))
-                .evidence(Evidence::file("/sys/class/net").value(there.join(", "))),
-        );
     }
-    out.into()
+    // Ranks on one host may reach each other without it.
+    let limit = if ctx.profile == Profile::MultiNode { Severity::Error } else { Severity::Warning };
+    let found = wrong.into_iter().map(|(value, names)| {
+        let evidence =
+            |found: RawFinding, name: &&str| found.evidence(Evidence::env(*name).value(value));
+        let found = net_ifname::Absent { names: names.join(", "), there: there.join(", "), value };
+        let found = names.iter().fold(found.at(limit), evidence);
+        found.evidence(Evidence::file("/sys/class/net").value(there.join(", ")))
+    });
+    found.collect::<Vec<_>>().into()
 }
 
 /// Whether at least one interface is selected.

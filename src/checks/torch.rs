@@ -35,8 +35,14 @@ fn wanted(facts: &Facts, npu: &Dist, torch: &Version) -> Option<Wanted> {
         all.find(|requirement| requirement.name == "torch" && !requirement.spec.is_empty())
     });
     if let Some(requirement) = declared {
+        // A nightly of torch_npu is built for a nightly of torch, and torch built from its sources
+        // has a name such as 2.7.1a0+gitabc. A release candidate is another version.
+        let is_nightly = || pep::version(&npu.version).is_some_and(|npu| npu.any_prerelease());
+        let is_own =
+            || torch.local().first().is_some_and(|part| part.to_string().starts_with("git"));
         let met = pep::satisfies_without_local(&requirement.spec, torch)
-            || pep::same_release(&requirement.spec, torch);
+            || pep::same_release(&requirement.spec, torch)
+                && (!torch.any_prerelease() || is_own() || is_nightly());
         return Some(Wanted { text: requirement.spec.to_string(), met });
     }
     // Without a declaration the version itself says it: 2.7.1.post2 is built for torch 2.7.1.
@@ -212,8 +218,11 @@ mod tests {
         for facts in &good {
             assert_eq!(run(version, facts), [""; 0], "{:?}", facts.python.dists);
         }
-        let bad = pair("2.9.0", "2.7.1", &["torch==2.7.1"]);
-        assert_eq!(run(version, &bad), ["error TORCH-VERSION differs"]);
+        // A candidate is not the release, nor is a nightly for a torch_npu that is a release.
+        for torch in ["2.9.0", "2.7.1rc1", "2.7.1.dev20250701"] {
+            let bad = pair(torch, "2.7.1.post1", &["torch==2.7.1"]);
+            assert_eq!(run(version, &bad), ["error TORCH-VERSION differs"], "{torch}");
+        }
     }
 
     #[test]

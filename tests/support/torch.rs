@@ -326,4 +326,15 @@ pub fn mindspore(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
     }
     dist.tags = vec![format!("{}-none-any", python.tag())];
     dist.write(tree, &python.site);
+    // What pip installs beside it.
+    for (name, version) in [
+        ("asttokens", "2.4.1"),
+        ("astunparse", "1.6.3"),
+        ("dill", "0.3.9"),
+        ("packaging", "24.2"),
+        ("pillow", "11.1.0"),
+        ("safetensors", "0.5.2"),
+    ] {
+        Dist { bare: true, ..Dist::new(name, version) }.write(tree, &python.site);
+    }
 }

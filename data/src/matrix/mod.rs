@@ -198,6 +198,8 @@ matrix! {
     os: Os = "os",
     /// Packages.
     constraints: Constraint = "constraint",
+    /// Imports.
+    imports: Import = "import",
 }
 
 impl Matrix {

@@ -371,6 +371,16 @@ rows! {
         /// How grave it is to violate it.
         severity: Severity,
     }
+
+    /// What `import` of a package imports in its turn: without one of these it fails.
+    Import = "import", |row| format!("{} {}", row.package, row.versions.0); {
+        /// Normalised name.
+        package: String,
+        /// The versions that it is about.
+        versions: Parsed<VersionSpecifiers>,
+        /// Normalised names of the distributions.
+        needs: Vec<String>,
+    }
 }
 
 impl TorchNpu {

@@ -3,7 +3,7 @@
 use pep440_rs::Version;
 
 use super::rows::minor;
-use super::{Constraint, Matrix, MindSpore, Parsed, VllmAscend, base};
+use super::{Constraint, Import, Matrix, MindSpore, Parsed, VllmAscend, base};
 use base::version::CannVersion;
 use pep440_rs::VersionSpecifiers;
 
@@ -61,6 +61,13 @@ impl Matrix {
                 && row.cann_min.as_deref().is_none_or(|first| line >= minor(first))
                 && row.cann_max.as_deref().is_none_or(|last| line <= minor(last))
         })
+    }
+
+    /// The distributions without which this version of `package` cannot be imported, and where
+    /// that is known from.
+    pub fn imports(&self, package: &str, version: &Version) -> Option<&Import> {
+        let is_about = |row: &&Import| row.package == package && row.versions.contains(version);
+        self.imports.iter().find(is_about)
     }
 
     /// The row of this MindSpore: the version itself, or its line (`2.3` for `2.3.5`).

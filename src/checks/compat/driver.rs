@@ -2,6 +2,7 @@
 
 use super::{Context, InUse, at_most, matrix_evidence};
 use crate::chip::chip;
+use crate::npu;
 use base::report::{Evidence, Severity};
 use base::version::{DottedVersion, InnerVersion};
 use data::{
@@ -46,7 +47,12 @@ impl<'a> Driver<'a> {
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     let Some(driver) = Driver::of(ctx.facts) else {
-        return Outcome::NotApplicable(Reason::NoDriver);
+        // Its libraries or devices are there: then it has a version that is not known.
+        return if npu::has_driver(ctx.facts) {
+            Outcome::NotChecked(Reason::VersionUnknown { what: "driver".to_owned() })
+        } else {
+            Outcome::NotApplicable(Reason::NoDriver)
+        };
     };
     let cann = match InUse::of(ctx.facts) {
         Ok(cann) => cann,

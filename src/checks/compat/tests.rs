@@ -179,7 +179,7 @@ fn the_stack_of_vllm_ascend() {
     assert_eq!(on("9.0.0", &[("torch-npu", "2.9.0")]), [("cann", Severity::Info)]);
     assert_eq!(on("9.0.0", &[("torch-npu", "2.6.0")])[0], ("cann", Severity::Warning));
     assert_eq!(on("8.5.1", &[("torch-npu", "2.9.0.post2")]), [("torch_npu", Severity::Info)]);
-    assert_eq!(on("8.5.1", &[("torch-npu", "2.8.0")]), [("torch_npu", Severity::Warning)]);
+    assert_eq!(on("8.5.1", &[("torch-npu", "2.8.0")]), [("torch_npu", Severity::Error)]);
     assert_eq!(on("8.5.1", &[("triton-ascend", "3.2.1")]), [("triton", Severity::Warning)]);
     let mut old = machine("8.5.1", "", &[("vllm-ascend", "0.18.0")]);
     old.python.interpreter.as_mut().unwrap().version = Some("3.12.1".to_owned());

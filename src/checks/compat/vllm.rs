@@ -133,11 +133,17 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
     {
         let same_torch =
             row.torch_npu.iter().any(|listed| listed.only_release() == version.only_release());
-        let severity = if same_torch { Severity::Info } else { Severity::Warning };
+        // Its extensions are compiled against one torch, whose interface in C++ other releases do
+        // not keep.
+        let severity = match (same_torch, limit) {
+            (true, _) => Severity::Info,
+            (false, Severity::Warning) => Severity::Error,
+            (false, limit) => limit,
+        };
         all.push(
             with_evidence(
                 vllm_stack::TorchNpu { plugin, found: version, expected: pinned, python }
-                    .at(at_most(severity, limit)),
+                    .at(severity),
             )
             .evidence(dist_evidence(dist))
             .because(&[torch_version::ID]),

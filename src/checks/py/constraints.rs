@@ -66,13 +66,49 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
         return Outcome::NotChecked(Reason::VersionUnknown { what: "Python".to_owned() });
     };
     let mut found = Vec::new();
+    let mut told = BTreeSet::new();
+    for dist in &python.dists {
+        found.extend(imports(ctx, dist, &mut told));
+    }
     for dist in stack {
-        found.extend(of_one(ctx, &env, dist));
+        found.extend(of_one(ctx, &env, dist, &told));
     }
     found.into()
 }
 
-fn of_one(ctx: &Context<'_>, env: &MarkerEnvironment, by: &Dist) -> Vec<RawFinding> {
+/// What `import` of the package imports in its turn and is not installed, where the matrix knows
+/// what that is. Each of it goes into `told`, with the package.
+fn imports<'a>(
+    ctx: &Context<'a>,
+    by: &'a Dist,
+    told: &mut BTreeSet<(&'a str, &'a str)>,
+) -> Option<RawFinding> {
+    let python = &ctx.facts.python;
+    let row = ctx.matrix.imports(&by.name, &pep::version(&by.version)?)?;
+    let missing: Vec<&str> =
+        row.needs.iter().map(String::as_str).filter(|name| python.dist(name).is_none()).collect();
+    told.extend(missing.iter().map(|name| (by.name.as_str(), *name)));
+    (!missing.is_empty()).then(|| {
+        py_constraints::Imports {
+            by: &by.name,
+            by_version: &by.version,
+            install: missing.join(" "),
+            interpreter: python.command(),
+            packages: missing.join(", "),
+        }
+        .error()
+        .evidence(by.version_place())
+        .evidence(Evidence::data(&row.source).value(row.needs.join(", ")))
+        .because(&[py_numpy::ID])
+    })
+}
+
+fn of_one(
+    ctx: &Context<'_>,
+    env: &MarkerEnvironment,
+    by: &Dist,
+    told: &BTreeSet<(&str, &str)>,
+) -> Vec<RawFinding> {
     let python = &ctx.facts.python;
     let declared: Vec<pep::Requirement> =
         by.requires.iter().filter_map(|line| pep::requirement(line, env)).collect();
@@ -80,7 +116,9 @@ fn of_one(ctx: &Context<'_>, env: &MarkerEnvironment, by: &Dist) -> Vec<RawFindi
     let mut missing = BTreeSet::new();
     for requirement in &declared {
         let Some(installed) = python.dist(&requirement.name) else {
-            missing.insert(requirement.name.as_str());
+            if !told.contains(&(by.name.as_str(), requirement.name.as_str())) {
+                missing.insert(requirement.name.as_str());
+            }
             continue;
         };
         found.extend(judge(

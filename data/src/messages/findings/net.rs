@@ -24,6 +24,6 @@ findings! {
         Version = "version" { chip: Argument, named: Argument, path: Argument, version: Argument },
     }
     net_ifname = "NET-IFNAME" {
-        Absent = "absent" { name: Argument, there: Argument, value: Argument },
+        Absent = "absent" { names: Argument, there: Argument, value: Argument },
     }
 }

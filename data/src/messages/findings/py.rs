@@ -57,6 +57,9 @@ findings! {
         Conflict = "conflict" {
             by: Argument, by_version: Argument, installed: Argument, interpreter: Argument, package: Argument, wanted: Argument,
         },
+        Imports = "imports" {
+            by: Argument, by_version: Argument, install: Argument, interpreter: Argument, packages: Argument,
+        },
         Local = "local" {
             by: Argument, by_version: Argument, installed: Argument, interpreter: Argument, package: Argument, wanted: Argument,
         },

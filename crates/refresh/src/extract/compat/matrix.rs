@@ -4,8 +4,8 @@ use anyhow::{Result, ensure};
 use toml::Value;
 
 use super::shapes::{
-    CANN, CONSTRAINT, DRIVER, FIRMWARE, GATE, GENERATED_FROM, HDK_WINDOW, MINDCLUSTER, MINDSPORE,
-    OS, PAIR, PCI, SOC, TORCH_NPU, VLLM_ASCEND, WINDOW,
+    CANN, CONSTRAINT, DRIVER, FIRMWARE, GATE, GENERATED_FROM, HDK_WINDOW, IMPORT, MINDCLUSTER,
+    MINDSPORE, OS, PAIR, PCI, SOC, TORCH_NPU, VLLM_ASCEND, WINDOW,
 };
 use super::{chips, images, mind_cluster, mindspore, torch_npu, vllm_ascend};
 use crate::context::Context;
@@ -56,6 +56,7 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
         (&PCI, Vec::new()),
         (&OS, mind_cluster::systems(context)?),
         (&CONSTRAINT, Vec::new()),
+        (&IMPORT, Vec::new()),
     ];
     let mut generated = vec![
         row([

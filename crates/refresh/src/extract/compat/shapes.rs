@@ -207,6 +207,13 @@ pub(super) const CONSTRAINT: Shape = Shape {
     ],
     order: versions::as_listed,
 };
+pub(super) const IMPORT: Shape = Shape {
+    name: "import",
+    title: "Distributions without which a package cannot be imported.",
+    key: &["package", "versions"],
+    fields: &["package", "versions", "needs", "level", "note", "source"],
+    order: versions::as_listed,
+};
 
 /// Key fields by array, in the order of the file.
 pub(super) const KEYS: &[(&str, &[&str])] = &[
@@ -226,4 +233,5 @@ pub(super) const KEYS: &[(&str, &[&str])] = &[
     PCI.keyed(),
     OS.keyed(),
     CONSTRAINT.keyed(),
+    IMPORT.keyed(),
 ];
