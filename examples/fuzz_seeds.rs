@@ -134,7 +134,7 @@ fn evidence() -> anyhow::Result<Vec<u8>> {
     let recorded =
         Recorded { result, stages: Stage::ALL.to_vec(), machine: MachineIdentity::default() };
     let lines = Recorder::default().lines(&head, &recorded)?;
-    Ok(lines.iter().map(|line| format!("{line}\n")).collect::<String>().into())
+    Ok(lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n").into())
 }
 
 fn main() -> anyhow::Result<()> {

@@ -198,7 +198,8 @@ matrix! {
     os: Os = "os",
     /// Packages.
     constraints: Constraint = "constraint",
-    /// Imports.
+    /// Imports. The table came after the first release of the document.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     imports: Import = "import",
 }
 

@@ -9,7 +9,7 @@ use data::{
     FindingId, Outcome, RawFinding, Reason,
     findings::{
         cann_components, cann_found, cann_partial, drv_libs, drv_mounts, drv_present, host_arch,
-        mooncake_lib, tnpu_link, tnpu_record, torch_version,
+        mooncake_lib, py_framework, tnpu_link, tnpu_record, torch_version,
     },
 };
 
@@ -70,7 +70,7 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<RawF
                     }
                 }
                 "torch" => &[torch_version::ID],
-                "torch_npu" => &[tnpu_record::ID],
+                "torch_npu" => &[tnpu_record::ID, py_framework::ID],
                 _ if cann_not_sourced(ctx) => NOT_SOURCED,
                 _ => &[],
             };
@@ -86,6 +86,10 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<RawF
                 }
                 "cann" if ctx.facts.cann.installs.is_empty() => {
                     tnpu_link::NoCann { count, libraries, owner }.at(severity)
+                }
+                "cann" if let Some(lib64) = hidden_driver(ctx, &group) => {
+                    let mount = format!("{lib64}:{lib64}");
+                    tnpu_link::Driver { count, lib64, libraries, mount, owner }.at(severity)
                 }
                 "cann" => tnpu_link::CannLacks { count, libraries, owner }.at(severity),
                 "torch" => tnpu_link::Torch { count, libraries, owner }.at(severity),
@@ -105,6 +109,16 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<RawF
         }
     }
     out
+}
+
+/// The driver's libraries, if all of these are among those that it brings and that part of it is
+/// not visible: CANN is whole then.
+fn hidden_driver(ctx: &Context<'_>, group: &[Miss<'_>]) -> Option<String> {
+    let driver = &ctx.facts.driver;
+    let lib64 = format!("{}/lib64", driver.dir.as_ref()?);
+    let is_hidden = driver.paths.get(&format!("{lib64}/common")) == Some(&false);
+    let brings = |(_, missing): &Miss<'_>| WITH_DRIVER.contains(&missing.name.as_str());
+    (is_hidden && group.iter().all(brings)).then_some(lib64)
 }
 
 /// MOONCAKE-LIB: the transfer engine is loaded by name, from `/usr/local/lib` as a rule.

@@ -39,7 +39,8 @@ const OUTSIDE: &[&str] = &[
 ];
 
 /// As those, below the driver's directory.
-const INSIDE: &[&str] = &["lib64", "include", "version.info", "tools/hccn_tool", "topo"];
+const INSIDE: &[&str] =
+    &["lib64", "lib64/common", "include", "version.info", "tools/hccn_tool", "topo"];
 
 pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
     let mut driver = Driver { install_info: read_info(sysroot, INSTALL_INFO), ..Driver::default() };

@@ -38,7 +38,7 @@ const FAMILIES: [(&str, Part); 4] = [
 ];
 
 /// Messages that blame another part than their family, or none of the stack.
-const OTHERS: [(&str, &str, Option<Part>); 24] = [
+const OTHERS: [(&str, &str, Option<Part>); 25] = [
     ("TNPU-MATRIX", "cann_too_old", Some(Part::Cann)),
     ("TNPU-MATRIX", "cann_too_old_only", Some(Part::Cann)),
     ("TNPU-MATRIX", "cann_too_new", Some(Part::Cann)),
@@ -47,6 +47,7 @@ const OTHERS: [(&str, &str, Option<Part>); 24] = [
     ("TNPU-LINK", "cann", Some(Part::Cann)),
     ("TNPU-LINK", "no_cann", Some(Part::Cann)),
     ("TNPU-LINK", "cann_lacks", Some(Part::Cann)),
+    ("TNPU-LINK", "driver", Some(Part::Driver)),
     ("TNPU-LINK", "torch", Some(Part::Torch)),
     ("TNPU-LINK", "other", None),
     ("TNPU-SYMBOLS", "torch", Some(Part::Torch)),

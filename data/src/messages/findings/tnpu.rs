@@ -49,6 +49,9 @@ findings! {
     tnpu_link = "TNPU-LINK" {
         Cann = "cann" { count: Count, libraries: Argument, owner: Argument, set_env: Argument },
         CannLacks = "cann_lacks" { count: Count, libraries: Argument, owner: Argument },
+        Driver = "driver" {
+            count: Count, lib64: Argument, libraries: Argument, mount: Argument, owner: Argument,
+        },
         NoCann = "no_cann" { count: Count, libraries: Argument, owner: Argument },
         Other = "other" { count: Count, libraries: Argument, owner: Argument },
         Own = "own" { count: Count, interpreter: Argument, libraries: Argument },
