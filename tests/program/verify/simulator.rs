@@ -1,8 +1,9 @@
 //! Installations of simulated libraries, and what `verify` says of them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -68,8 +69,25 @@ impl Installation {
 
     /// CANN of this version: libraries as they were split then, without what came later.
     pub(crate) fn version(version: &str) -> Self {
+        static BUILT: Mutex<BTreeMap<String, Installation>> = Mutex::new(BTreeMap::new());
+        let mut built = BUILT.lock().unwrap();
+        let first = built.entry(version.to_owned()).or_insert_with(|| {
+            let installation = Self::empty();
+            let at = VERSIONS.iter().position(|known| *known == version).unwrap();
+            installation.fill(version, at);
+            installation
+        });
+        first.again()
+    }
+
+    /// The same libraries in another directory, by hard links: what changes one of them writes a
+    /// new file.
+    fn again(&self) -> Self {
         let installation = Self::empty();
-        installation.fill(version, VERSIONS.iter().position(|known| *known == version).unwrap());
+        for entry in self.path().read_dir().unwrap() {
+            let entry = entry.unwrap();
+            std::fs::hard_link(entry.path(), installation.path().join(entry.file_name())).unwrap();
+        }
         installation
     }
 
@@ -94,16 +112,19 @@ impl Installation {
         if from("8.3.RC1") {
             self.copy("libacl_rtc.so", "libacl_rtc.so");
         }
-        for function in acl_abi::functions() {
-            let since = VERSIONS.iter().position(|known| *known == function.since);
-            let since = since.unwrap_or_else(|| panic!("{version}: when is {}?", function.since));
-            if since <= at || function.group != acl_abi::Group::Acl {
-                continue;
-            }
-            for library in ["libascendcl.so", "libacl_rt.so"] {
-                if self.path().join(library).exists() {
-                    self.hide(library, &[function.name]);
-                }
+        let later: Vec<&str> = acl_abi::functions()
+            .into_iter()
+            .filter(|function| {
+                let since = VERSIONS.iter().position(|known| *known == function.since);
+                let since =
+                    since.unwrap_or_else(|| panic!("{version}: when is {}?", function.since));
+                since > at && function.group == acl_abi::Group::Acl
+            })
+            .map(|function| function.name)
+            .collect();
+        for library in ["libascendcl.so", "libacl_rt.so"] {
+            if self.path().join(library).exists() {
+                self.hide(library, &later);
             }
         }
     }

@@ -45,8 +45,8 @@ fn a_device_slower_than_before_is_found() {
     std::thread::scope(|scope| {
         for (milliseconds, status, found) in [
             (60, Some(0), vec![]),
-            (110, Some(3), vec!["VERIFY-TIME baseline".to_owned()]),
-            (260, Some(1), vec!["VERIFY-TIME baseline".to_owned()]),
+            (130, Some(3), vec!["VERIFY-TIME baseline".to_owned()]),
+            (400, Some(1), vec!["VERIFY-TIME baseline".to_owned()]),
         ] {
             let args = &args;
             scope.spawn(move || {
