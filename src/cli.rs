@@ -211,7 +211,7 @@ pub struct CheckArgs {
     /// Manifest to compare torch_npu with
     ///
     /// Written by `manifest create`. Default: the published wheels.
-    #[arg(long, value_name = "FILE", conflicts_with = "no_hash")]
+    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with = "no_hash")]
     pub manifest: Option<PathBuf>,
     /// Copy all files that are read to DIR, for `--sysroot`
     #[arg(long, value_name = "DIR")]
@@ -230,6 +230,18 @@ pub struct CheckArgs {
     /// Written by `check --facts-only`, or a bundle.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sysroot", "pid", "record", "env_file", "python"])]
     pub facts: Option<PathBuf>,
+    /// Earlier report to compare with
+    ///
+    /// A JSON report of `check`, for example from before an upgrade. Shows what changed, and which
+    /// findings rest on it.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["facts_only", "list_compat"])]
+    pub baseline: Option<PathBuf>,
+    /// Write expectations of a site from a report
+    ///
+    /// FILE is the JSON report of a healthy machine. The output is an `ascend-doctor.toml` with
+    /// `[expect]`.
+    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with_all = ["sysroot", "pid", "record", "env_file", "python", "facts", "facts_only", "list_compat", "query", "metrics_file", "every", "only", "skip", "baseline"])]
+    pub expect_from: Option<PathBuf>,
 }
 
 /// Options of `convert`.

@@ -57,6 +57,9 @@ pub struct LinkDefinition {
     pub checks: Vec<String>,
     /// The evidence that settles it, as an instruction.
     pub settle: Text,
+    /// Whether it belongs to a proof only where the user asks for it.
+    #[serde(default)]
+    pub asked: bool,
 }
 
 /// A goal as it is defined.
@@ -162,7 +165,7 @@ pub fn prove(
     mut cover: impl FnMut(&'static LinkDefinition) -> (Coverage, Option<Text>),
 ) -> Proof {
     let definition = find_goal(command, id);
-    let links = links(command).map(|link| {
+    let links = links(command).filter(|link| !link.asked).map(|link| {
         let (coverage, note) = cover(link);
         Link {
             id: link.id.clone(),

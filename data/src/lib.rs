@@ -51,5 +51,5 @@ pub use packed::{
 #[cfg(debug_assertions)]
 pub use packed::{built_in_texts, generated_messages};
 pub use user_file::FileError;
-pub use user_file::{UserFile, WithLine};
+pub use user_file::{TableEntries, UserFile, WithLine};
 pub use verify_limits::{ChipFigures, TimeLimit, VerifyLimits};

@@ -36,6 +36,9 @@ pub struct WithLine<T> {
     pub value: T,
 }
 
+/// The entries of a table with its groups: group, name, value.
+pub type TableEntries = WithLine<Vec<WithLine<(Option<String>, String, toml::Value)>>>;
+
 /// A parsed file. Callers take its top-level values one by one.
 pub struct UserFile<'t> {
     table: DeTable<'t>,
@@ -102,6 +105,44 @@ impl<'t> UserFile<'t> {
             return Err(FileError::new(line, faults::ListOfTablesExpected { name: key }));
         };
         rows.into_iter().map(|row| self.decode(row)).collect()
+    }
+
+    /// The entries of a table, each with its line: those of the table itself, and those of its
+    /// tables that `groups` names. Returns the line of the table too.
+    ///
+    /// # Errors
+    ///
+    /// If `key`, or a group, is not a table.
+    pub fn take_entries(
+        &mut self,
+        key: &str,
+        groups: &[&str],
+    ) -> Result<Option<TableEntries>, FileError> {
+        let Some(all) = self.table.remove(key) else { return Ok(None) };
+        let line = self.lines.at(all.span().start);
+        let no_table = |line, name| FileError::new(line, faults::TableExpected { name });
+        let DeValue::Table(table) = all.into_inner() else { return Err(no_table(line, key)) };
+        let mut entries = Vec::new();
+        for (name, value) in table {
+            let (at, name) = (self.lines.at(name.span().start), name.into_inner().into_owned());
+            if !groups.contains(&name.as_str()) {
+                let value = self.decode(value)?.value;
+                entries.push(WithLine { line: at, value: (None, name, value) });
+                continue;
+            }
+            let DeValue::Table(group) = value.into_inner() else { return Err(no_table(at, &name)) };
+            for (inner, value) in group {
+                let at = self.lines.at(inner.span().start);
+                let value = (
+                    Some(name.clone()),
+                    inner.into_inner().into_owned(),
+                    self.decode(value)?.value,
+                );
+                entries.push(WithLine { line: at, value });
+            }
+        }
+        entries.sort_by_key(|entry| entry.line);
+        Ok(Some(WithLine { line, value: entries }))
     }
 
     fn decode<T: DeserializeOwned>(&self, mut value: Value<'t>) -> Result<WithLine<T>, FileError> {

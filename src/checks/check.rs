@@ -5,6 +5,7 @@ use data::{FindingId, Matrix, Outcome};
 use facts::Facts;
 
 use super::profile::Profile;
+use super::site::Expectations;
 
 /// Input of a check.
 #[derive(Debug, Clone, Copy)]
@@ -19,12 +20,21 @@ pub struct Context<'a> {
     pub require_npu: bool,
     /// Age of the tables in days.
     pub data_age: Option<u64>,
+    /// What the site expects of the machine.
+    pub site: Option<&'a Expectations>,
 }
 
 impl<'a> Context<'a> {
     /// A context with the shipped data.
     pub fn of(facts: &'a Facts, profile: Profile) -> Self {
-        Self { facts, matrix: Matrix::builtin(), profile, require_npu: false, data_age: None }
+        Self {
+            facts,
+            matrix: Matrix::builtin(),
+            profile,
+            require_npu: false,
+            data_age: None,
+            site: None,
+        }
     }
 }
 
@@ -98,6 +108,8 @@ pub enum Family {
     Python,
     /// The scan itself.
     Scan,
+    /// Expectations of the site.
+    Site,
     /// PyTorch.
     Torch,
     /// torch_npu.
@@ -124,6 +136,7 @@ impl Family {
             Self::Process => "PROC",
             Self::Python => "PY",
             Self::Scan => "SCAN",
+            Self::Site => "SITE",
             Self::Torch => "TORCH",
             Self::TorchNpu => "TNPU",
             Self::Triton => "TRITON",
@@ -164,7 +177,8 @@ impl Family {
             | Self::Mooncake
             | Self::Network
             | Self::Process
-            | Self::Scan => &[],
+            | Self::Scan
+            | Self::Site => &[],
         }
     }
 }

@@ -16,7 +16,7 @@ use facts::Facts;
 
 use super::check::Context;
 use super::profile::Profile;
-use super::{Check, npu, overview};
+use super::{Check, npu, overview, site};
 
 /// Returns the ID of the goal in `data/goals.toml`.
 pub(super) fn select(ctx: &Context<'_>) -> &'static str {
@@ -92,7 +92,7 @@ pub(super) fn prove(ctx: &Context<'_>, found: &Results<'_>) -> Proof {
         let mut of_goal = goals::links("check").filter(|link| links.contains(&link.id));
         of_goal.any(|link| link.key.iter().chain(&link.checks).any(|own| *own == check.id))
     };
-    goals::prove("check", id, values(ctx.facts), |link| {
+    let mut proof = goals::prove("check", id, values(ctx.facts), |link| {
         let mut coverage = goals::judge_checks(link, found.checks, found.findings);
         let left_out = |id: &String| !found.selected.iter().any(|check| *id == check.id);
         if !matches!(coverage, Coverage::Contradicted { .. }) && link.key.iter().any(left_out) {
@@ -105,6 +105,34 @@ pub(super) fn prove(ctx: &Context<'_>, found: &Results<'_>) -> Proof {
             coverage = unreadable(&place, link);
         }
         (coverage, note(ctx.facts, &link.id))
+    });
+    proof.links.extend(site_link(ctx, found));
+    proof
+}
+
+/// The link of the expectations of a site. Whoever expects something asks for it, whatever the goal
+/// is.
+fn site_link(ctx: &Context<'_>, found: &Results<'_>) -> Option<Link> {
+    ctx.site?;
+    let link = goals::links("check").find(|link| link.id == site::LINK)?;
+    let mut coverage = goals::judge_checks(link, found.checks, found.findings);
+    let left_out = |id: &String| !found.selected.iter().any(|check| *id == check.id);
+    if !matches!(coverage, Coverage::Contradicted { .. }) && link.key.iter().any(left_out) {
+        coverage = Coverage::Waived { reason: ui::SKIPPED_BY_OPTION.text() };
+    }
+    if !matches!(coverage, Coverage::Contradicted { .. } | Coverage::Waived { .. })
+        && let Some(reason) = site::not_examined(ctx)
+    {
+        let reason = Catalog::builtin().reason(&reason);
+        coverage = Coverage::NotExamined { reason, settle: link.settle.clone() };
+    }
+    Some(Link {
+        id: link.id.clone(),
+        name: link.name.clone(),
+        need: Need::Required,
+        coverage,
+        note: None,
+        warnings: Vec::new(),
     })
 }
 

@@ -6,6 +6,7 @@
 //! To add a check, write the function in the file of its family, add a line to `CHECKS` of that
 //! family, its texts to `data/findings/<family>.toml`, and a fixture to `tests/fixtures/hosts/`.
 
+pub mod baseline;
 mod cann;
 mod check;
 pub mod chip;
@@ -33,6 +34,7 @@ mod profile;
 pub mod published_wheel;
 mod py;
 mod scan;
+pub mod site;
 #[cfg(test)]
 mod testing;
 mod torch;
@@ -60,6 +62,7 @@ const FAMILIES: &[&[Check]] = &[
     compat::CHECKS,
     net::CHECKS,
     proc::CHECKS,
+    site::CHECKS,
 ];
 
 /// All checks, in the order of the report.

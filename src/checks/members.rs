@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::baseline::Baseline;
 use base::chip::ChipFamily;
 use data::matrix::{Advice, Machine, RequestedVersions};
 use facts::Facts;
@@ -17,6 +18,9 @@ pub struct CheckMembers<'a> {
     pub taken: Option<u64>,
     /// What machines that are set up alike have in common.
     pub fingerprint: Fingerprint,
+    /// The comparison with an earlier report (`--baseline`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
     /// All facts, as `ascend-doctor/facts/1` describes them.
     pub facts: &'a Facts,
 }

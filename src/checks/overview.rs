@@ -158,11 +158,12 @@ pub fn members(facts: &Facts) -> CheckMembers<'_> {
         },
         taken: facts.taken,
         fingerprint: fingerprint(facts),
+        baseline: None,
         facts,
     }
 }
 
-fn fingerprint(facts: &Facts) -> Fingerprint {
+pub(super) fn fingerprint(facts: &Facts) -> Fingerprint {
     let dist = |name: &str| facts.python.dist(name).map(|dist| dist.version.clone());
     Fingerprint {
         chip: chip::chip(facts).map(|chip| chip.family),
@@ -194,7 +195,7 @@ fn nnal(facts: &Facts) -> Option<String> {
 }
 
 /// Variables that differ between the nodes or processes of one job.
-const OF_ONE_PROCESS: &[&str] = &[
+pub(super) const OF_ONE_PROCESS: &[&str] = &[
     "PWD",
     "SHELL",
     "TMPDIR",

@@ -9,6 +9,7 @@ use base::text::Text;
 use data::{Catalog, Matrix};
 use facts::{Facts, Problem, ProblemKind};
 
+use super::site::Expectations;
 use super::{Check, Family, Profile, goal};
 
 /// Which checks run, and what they compare with.
@@ -26,6 +27,8 @@ pub struct CheckRequest<'a> {
     pub selected: &'a [&'static Check],
     /// The names for which the user wants an answer.
     pub only: &'a [String],
+    /// What the site expects of the machine.
+    pub site: Option<&'a Expectations>,
     /// The reason for which a check is skipped, by its id.
     pub skip_reason: &'a dyn Fn(&str) -> Option<Text>,
 }
@@ -44,6 +47,7 @@ pub fn run_all_checks(
         data_age,
         selected: &selected,
         only: &[],
+        site: None,
         skip_reason,
     };
     run_checks(facts, &request)
@@ -51,10 +55,13 @@ pub fn run_all_checks(
 
 /// Runs the selected checks over the facts and collects their results in a report.
 pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
-    let CheckRequest { matrix, profile, require_npu, data_age, selected, only, skip_reason } =
+    let CheckRequest { matrix, profile, require_npu, data_age, only, site, skip_reason, .. } =
         *request;
+    // Without expectations there is nothing to say of them, not even that they do not apply.
+    let applies = |check: &&&Check| check.family != Family::Site || site.is_some();
+    let selected: &[&Check] = &request.selected.iter().filter(applies).copied().collect::<Vec<_>>();
     let catalog = Catalog::builtin();
-    let context = super::Context { facts, matrix, profile, require_npu, data_age };
+    let context = super::Context { facts, matrix, profile, require_npu, data_age, site };
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("check", subject);
     report.provenance.push(("matrix", matrix.describe()));

@@ -54,7 +54,7 @@ pub struct VerifyArgs {
     /// In GB/s, for h2d, d2h and d2d.
     #[arg(long, value_name = "COPY=GB/S", value_delimiter = ',', value_parser = floor)]
     pub floor: Vec<MinSpeed>,
-    /// Earlier report, for comparing copy speeds
+    /// Earlier report to compare with
     ///
     /// Written with `--json`.
     #[arg(long, value_name = "FILE")]

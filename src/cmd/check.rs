@@ -1,31 +1,43 @@
 //! `check`: scan a machine and judge it.
 
 use data::{Fault, OrFault as _, faults};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use anyhow::bail;
+use serde::{Deserialize, Serialize};
 
+use super::argument_file::read_argument;
 use super::machine::{open_machine, read_facts, wanted};
 use super::matrix::load_matrix;
 use super::output::Output;
 use super::{finish_with_metrics, manifest, progress, query};
 use crate::cli::CheckArgs;
-use base::report::{Coverage, ExitStatus, Report};
-use base::text::{escape_line, nearest};
+use base::report::{Coverage, ExitStatus, Report, Severity, Table, Verdict};
+use base::text::{Text, escape_line, nearest};
+use checks::baseline::{self, Baseline, Change, Earlier};
+use checks::site::{self, Expectations};
 use checks::verdict::{CheckRequest, run_checks};
 use checks::{self, Check};
 use data::{goals, ui};
 use facts::Facts;
 use fleet::QueryKey;
-use machine::collect::{self, Options, Progress};
-use render::write_json;
+use machine::collect::{self, Named, Options, Progress};
+use render::{Format, write_json};
+
+/// Maximum size of a report that is read, in bytes.
+const REPORT_LIMIT: u64 = 64 << 20;
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.facts_only {
         output.only_json("check --facts-only")?;
+    }
+    if let Some(path) = &args.expect_from {
+        output.only(Format::Text, "check --expect-from")?;
+        return expect_from(path, output);
     }
     if query::asks_for_help(&args.query) {
         return query::print_help();
@@ -33,8 +45,9 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
     let keys = query::find_keys(&args.query)?;
     let selected = select(&args.only, &args.skip)?;
     let matrix = load_matrix(args.matrix.as_deref())?;
+    let named = output.settings().site.as_ref().map(named).unwrap_or_default();
     let facts = args.facts.as_deref().map(read_facts).transpose()?.map(Some);
-    let facts = facts.map_or_else(|| gather_in_time(args), Ok)?;
+    let facts = facts.map_or_else(|| gather_in_time(args, &named), Ok)?;
     let Some(mut facts) = facts else {
         return finish(out_of_time(args), &keys, args, output);
     };
@@ -54,9 +67,13 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
         data_age: output.data().age_days,
         selected: &selected,
         only: &args.only,
+        site: output.settings().site.as_ref(),
         skip_reason: &|id| output.settings().skips.reason(id),
     };
     let mut report = run_checks(&facts, &request);
+    if let Some(path) = &args.baseline {
+        compare(path, &facts, &mut report)?;
+    }
     // Whoever selects checks asks for their answer and no other.
     if let Some(goal) = output.settings().goal.as_ref().filter(|_| args.only.is_empty()) {
         goal.require(&mut report);
@@ -81,14 +98,14 @@ fn finish(
 /// As [`gather`], but gives up after `--timeout`: `None` then. A read that hangs (a dead network
 /// file system, a stuck driver) cannot be interrupted, so it is left behind in its thread; the
 /// process ends soon after.
-fn gather_in_time(args: &CheckArgs) -> anyhow::Result<Option<Facts>> {
+fn gather_in_time(args: &CheckArgs, named: &Named) -> anyhow::Result<Option<Facts>> {
     let progress = progress::listener();
-    let Some(seconds) = args.timeout else { return gather(args, progress).map(Some) };
+    let Some(seconds) = args.timeout else { return gather(args, named, progress).map(Some) };
     let (sender, receiver) = mpsc::channel();
-    let args = args.clone();
+    let (args, named) = (args.clone(), named.clone());
     std::thread::Builder::new()
         .spawn(move || {
-            let _ = sender.send(gather(&args, progress));
+            let _ = sender.send(gather(&args, &named, progress));
         })
         .map_err(|why| faults::TimeoutNeedsThread { why: &why }.fault())?;
     match receiver.recv_timeout(Duration::from_secs(seconds)) {
@@ -117,7 +134,7 @@ fn out_of_time(args: &CheckArgs) -> Report {
 }
 
 /// Opens the machine and reads the facts.
-fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
+fn gather(args: &CheckArgs, named: &Named, progress: Progress) -> anyhow::Result<Facts> {
     let mut sysroot = open_machine(&args.scan.machine)?;
     if let Some(dir) = &args.record {
         sysroot.record_into(dir).map_err(Fault::from)?;
@@ -125,6 +142,7 @@ fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
     let options = Options {
         manifest: args.manifest.as_deref().map(manifest::read).transpose()?.map(Arc::new),
         progress,
+        named: named.clone(),
         ..wanted(&args.scan)
     };
     let facts = collect::collect(&sysroot, &options);
@@ -132,6 +150,108 @@ fn gather(args: &CheckArgs, progress: Progress) -> anyhow::Result<Facts> {
         faults::RecordingIncomplete { path: args.record.as_deref().unwrap_or("".as_ref()) }.fault()
     })?;
     Ok(facts)
+}
+
+/// What the expectations name that is not read otherwise.
+fn named(site: &Expectations) -> Named {
+    let set = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect();
+    Named {
+        files: site.files().map(|(path, hash)| (path.to_owned(), hash)).collect(),
+        mounts: set(&mut site.mounts()),
+        nameservers: set(&mut site.nameservers()),
+        hosts: set(&mut site.hosts()),
+    }
+}
+
+/// Writes expectations from the report of a machine that passes.
+fn expect_from(path: &Path, output: &Output) -> anyhow::Result<ExitStatus> {
+    let shown = path.display();
+    let bytes = read_argument(path, REPORT_LIMIT)?;
+    let report: PassedReport = serde_json::from_slice(&bytes)
+        .or_fault(|| faults::NotCheckReport { path: &shown }.fault())?;
+    anyhow::ensure!(
+        report.verdict == Verdict::Pass.as_str(),
+        faults::ExpectFromFailed { path: &shown }.fault()
+    );
+    let text = site::write(&report.facts, &shown.to_string());
+    output.write(|out, _| out.write_all(text.as_bytes()))?;
+    Ok(ExitStatus::Clean)
+}
+
+/// Adds the comparison with an earlier report to a report.
+fn compare(path: &Path, facts: &Facts, report: &mut Report) -> anyhow::Result<()> {
+    let shown = path.display().to_string();
+    let bytes = read_argument(path, REPORT_LIMIT)?;
+    let earlier: EarlierReport = serde_json::from_slice(&bytes)
+        .or_fault(|| faults::NotCheckReport { path: &shown }.fault())?;
+    let mut findings = BTreeSet::new();
+    for finding in &earlier.findings {
+        finding.add_to(&mut findings);
+    }
+    let earlier = Earlier { report: &shown, facts: &earlier.facts, findings: &findings };
+    let baseline = baseline::compare(&earlier, facts, &report.findings);
+    if baseline.changes.is_empty() {
+        report.notes.push(ui::BaselineEqual { report: &shown }.text());
+    } else {
+        report.tables.push(Table {
+            title: ui::BaselineTitle { report: &shown }.text(),
+            head: [ui::BASELINE_EFFECT, ui::BASELINE_WHAT, ui::BASELINE_CHANGE]
+                .map(data::Label::text)
+                .to_vec(),
+            rows: baseline.changes.iter().map(Change::row).collect(),
+        });
+    }
+    if !baseline.new.is_empty() || !baseline.gone.is_empty() {
+        let list = |ids: &[String]| match ids {
+            [] => ui::BASELINE_NONE.text(),
+            ids => Text::same(ids.join(", ")),
+        };
+        let (new, gone) = (list(&baseline.new), list(&baseline.gone));
+        report.notes.push(ui::BaselineFindings { gone, new }.text());
+    }
+    report.add_members(&BaselineMember { baseline: &baseline });
+    Ok(())
+}
+
+/// The member of the report that the comparison is.
+#[derive(Serialize)]
+struct BaselineMember<'a> {
+    baseline: &'a Baseline,
+}
+
+/// What is compared of an earlier report.
+#[derive(Deserialize)]
+struct EarlierReport {
+    facts: Facts,
+    #[serde(default)]
+    findings: Vec<EarlierFinding>,
+}
+
+#[derive(Deserialize)]
+struct EarlierFinding {
+    id: String,
+    severity: Severity,
+    title: Text,
+    #[serde(default)]
+    consequences: Vec<EarlierFinding>,
+}
+
+impl EarlierFinding {
+    fn add_to(&self, all: &mut BTreeSet<(String, String)>) {
+        if self.severity > Severity::Info {
+            all.insert((self.id.clone(), self.title.en.clone()));
+        }
+        for inner in &self.consequences {
+            inner.add_to(all);
+        }
+    }
+}
+
+/// What expectations are made of.
+#[derive(Deserialize)]
+struct PassedReport {
+    verdict: String,
+    facts: Facts,
 }
 
 /// The checks that `--only` and `--skip` leave. A name is an id or the prefix of a family.
@@ -186,7 +306,7 @@ mod tests {
         facts.problems.push(Problem {
             path: "/etc/hccn.conf".to_owned(),
             kind: ProblemKind::Denied,
-            detail: base::text::Text::same("permission denied"),
+            detail: Text::same("permission denied"),
             barrier: None,
             line: None,
         });
@@ -208,6 +328,7 @@ mod tests {
                 data_age: None,
                 selected: &selected,
                 only: &args.only,
+                site: None,
                 skip_reason: &|_| None,
             };
             let report = run_checks(&facts, &request);

@@ -82,7 +82,7 @@ pub(super) fn finish(
     render(&report, Format::Json, output.style(), &mut document)
         .or_fault(|| faults::FailedToWriteReport.fault())?;
     let mut fleet = Fleet::default();
-    for (source, outcome) in read_documents(&document, &report.subject, None) {
+    for (source, outcome) in read_documents(&document, &report.subject, None, None) {
         fleet.add_outcome(&source, outcome);
     }
     write(&report, &fleet, keys, metrics, output)

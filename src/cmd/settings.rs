@@ -17,6 +17,7 @@ use crate::cli::{Cli, Command, OutputArgs};
 use crate::config::{Config, Day, ExpectedGoal, NAME, Policy, Skip, Skips};
 use base::report::{FailOn, GateSetting};
 use base::text::Text;
+use checks::site::Expectations;
 
 /// The most that is read of the file, in bytes.
 const LIMIT: u64 = 1 << 20;
@@ -34,6 +35,8 @@ pub(super) struct Settings {
     pub(super) families: BTreeMap<String, FailOn>,
     /// The goal that `check` has to prove.
     pub(super) goal: Option<ExpectedGoal>,
+    /// What is expected of a machine.
+    pub(super) site: Option<Expectations>,
     /// Error codes and causes over the built-in ones.
     pub(super) errors: Option<PathBuf>,
     /// Why a file was found but ignored.
@@ -111,6 +114,7 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
     };
     let skips = config.skips().map_err(|error| in_line(&shown, &error))?;
     let mut policy = config.policy(&shown).map_err(|error| in_line(&shown, &error))?;
+    let site = config.expectations(&shown).map_err(|error| in_line(&shown, &error))?;
     let entries = gate_entries(&shown, &config, &skips);
     let output = &mut cli.output;
     output.lang = output.lang.or(config.lang);
@@ -146,7 +150,7 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
     gate.extend(entries);
     let Policy { families, goal, .. } = policy;
     let errors = config.errors;
-    Ok(Settings { file: Some(shown), skips, families, goal, errors, gate, ignored: None })
+    Ok(Settings { file: Some(shown), skips, families, goal, site, errors, gate, ignored: None })
 }
 
 /// Reports an ignored file on standard error, and in the report that follows.

@@ -31,7 +31,9 @@ use serde::Deserialize;
 
 use base::report::{FailOn, OnInconclusive};
 use base::text::Lang;
-use data::{FileError, UserFile, WithLine};
+use checks::site::{Expectations, GROUPS};
+use data::{FileError, TableEntries, UserFile, WithLine, faults};
+use machine::sysroot::environ;
 
 pub use day::Day;
 pub use policy::{ExpectedGoal, Policy};
@@ -65,6 +67,8 @@ pub struct Config {
     pub key: Option<String>,
     /// Whether the data pack needs no signature, as `--data-unsigned` has it.
     pub unsigned: bool,
+    /// What is expected of a machine, without the name of the file.
+    expect: Option<TableEntries>,
     /// Findings that are known and accepted for a time. Their IDs are not looked up yet, because
     /// the tables may come from the data pack.
     skips: Vec<WithLine<skip::Written>>,
@@ -92,8 +96,16 @@ struct Data {
 impl Config {
     /// Reads the text of a file that lies in `dir`, from which its paths are counted.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, FileError> {
-        const KEYS: &[&str] =
-            &["lang", "fail-on", "on-inconclusive", "goal", "fail-on-family", "data", "skip"];
+        const KEYS: &[&str] = &[
+            "lang",
+            "fail-on",
+            "on-inconclusive",
+            "goal",
+            "fail-on-family",
+            "data",
+            "skip",
+            "expect",
+        ];
         let mut file = UserFile::parse(text, KEYS)?;
         let lang = file.take_value("lang")?.map(|lang| lang.value);
         let fail_on = file.take_value("fail-on")?.map(|level| level.value);
@@ -102,6 +114,7 @@ impl Config {
         let families = file.take_value("fail-on-family")?;
         let data: Data = file.take_value("data")?.map_or_else(Data::default, |data| data.value);
         let skips = file.take_rows("skip")?;
+        let expect = file.take_entries("expect", &GROUPS)?;
         let beside = |path: Option<PathBuf>| path.map(|path| dir.join(path));
         Ok(Self {
             lang,
@@ -119,6 +132,7 @@ impl Config {
                 },
             ),
             unsigned: data.unsigned,
+            expect,
             skips,
         })
     }
@@ -131,6 +145,23 @@ impl Config {
     /// With the line of a goal or family that does not exist.
     pub fn policy(&self, file: &str) -> Result<Policy, FileError> {
         policy::read(self.goal.as_ref(), self.families.as_ref(), file)
+    }
+
+    /// What is expected of a machine. `file` is its name as it is shown.
+    ///
+    /// # Errors
+    ///
+    /// With the line of the first entry that makes no sense, or that asks for a variable that is
+    /// not read.
+    pub fn expectations(&self, file: &str) -> Result<Option<Expectations>, FileError> {
+        let Some(WithLine { line, value }) = &self.expect else { return Ok(None) };
+        let read = Expectations::read(value.clone(), *line, file);
+        let site = read.map_err(|(line, what)| FileError::new(line, what))?;
+        let unread = site.variables().find(|(name, _)| !environ::allowed(name));
+        match unread {
+            None => Ok(Some(site)),
+            Some((name, line)) => Err(FileError::new(line, faults::ExpectVariable { name })),
+        }
     }
 
     /// The skips, looked up in the tables.

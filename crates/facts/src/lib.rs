@@ -16,6 +16,7 @@ mod place;
 mod problem;
 mod process;
 mod python;
+mod site;
 
 pub use cann::*;
 pub use device::*;
@@ -28,6 +29,7 @@ pub use place::*;
 pub use problem::*;
 pub use process::*;
 pub use python::*;
+pub use site::*;
 
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +70,9 @@ pub struct Facts {
     pub integrity: Integrity,
     /// Network configuration of the devices.
     pub net: Net,
+    /// What only the expectations of a site ask for.
+    #[serde(default, skip_serializing_if = "Site::is_empty")]
+    pub site: Site,
     /// What could not be read or understood.
     pub problems: Vec<Problem>,
     /// Paths without read permission that a collector looked into.

@@ -1,6 +1,6 @@
 //! Reads the documents of one file.
 
-use super::record::{Record, RejectReason, read};
+use super::record::{Record, RejectReason, SiteJudge, read_and_judge};
 use super::split::{Piece, Splitter};
 
 /// Maximum number of documents in a file.
@@ -10,9 +10,15 @@ const MAX_PER_FILE: usize = 20_000;
 pub type DocumentResult = (String, Result<Record, RejectReason>);
 
 /// Reads the documents of a file, which usually holds one report. `arrived` is the modification time
-/// of the file: seconds since 1970, UTC.
-pub fn read_documents(bytes: &[u8], source: &str, arrived: Option<i64>) -> Vec<DocumentResult> {
+/// of the file: seconds since 1970, UTC. `judge` judges each by the expectations of a site.
+pub fn read_documents(
+    bytes: &[u8],
+    source: &str,
+    arrived: Option<i64>,
+    judge: Option<SiteJudge<'_>>,
+) -> Vec<DocumentResult> {
     let source = source.to_owned();
+    let read = |bytes: &[u8]| read_and_judge(bytes, judge);
     let with_time = |record: Record| Record { arrived, ..record };
     let whole = read(bytes);
     if !matches!(whole, Err(RejectReason::Form(_) | RejectReason::Stage)) {
@@ -59,7 +65,7 @@ mod tests {
     fn files_with_several_documents_are_split() {
         let report = r#"{"schema": "ascend-doctor/check/1"}"#;
         let stage = r#"{"schema": "ascend-doctor/verify-stage/1"}"#;
-        let read = |text: &str| read_documents(text.as_bytes(), "n1", Some(7));
+        let read = |text: &str| read_documents(text.as_bytes(), "n1", Some(7), None);
         let found = read(&format!("{stage}\n{report}\n{report}\n"));
         assert_eq!(found.len(), 2);
         for (source, outcome) in found {

@@ -31,7 +31,9 @@ pub use fleet_reports::{Fleet, Host, UnreadInput};
 pub use hostlist::{expand, format_ranges, format_shortened};
 pub use members::FleetMembers;
 pub use query::{QUERY_KEYS, QueryKey, query};
-pub use record::{ComponentValue, Npu, Ranks, Record, RejectReason, ReportedFinding};
+pub use record::{
+    ComponentValue, Npu, Ranks, Record, RejectReason, ReportedFinding, SiteJudge, SiteJudgement,
+};
 pub use report::report;
 pub use stream::{UnrelatedLines, read_stream};
 

@@ -152,7 +152,7 @@ mod tests {
     fn fleet(documents: &[&str]) -> Fleet {
         let mut fleet = Fleet::default();
         for document in documents {
-            for (source, outcome) in read_documents(document.as_bytes(), "file", None) {
+            for (source, outcome) in read_documents(document.as_bytes(), "file", None, None) {
                 fleet.add_outcome(&source, outcome);
             }
         }

@@ -276,8 +276,43 @@ struct Device {
     soc: Option<String>,
 }
 
+/// What the expectations of a site say of the facts of a report.
+#[derive(Debug, Default)]
+pub struct SiteJudgement {
+    /// The deviations.
+    pub findings: Vec<ReportedFinding>,
+    /// Why some expectations cannot be judged.
+    pub unknown: Option<Text>,
+}
+
+/// Judges the document of a `check` by the expectations of a site.
+pub type SiteJudge<'a> = &'a (dyn Fn(&[u8]) -> SiteJudgement + Sync);
+
+/// Reads one report, and judges it anew by the expectations of a site.
+pub(super) fn read_and_judge(
+    bytes: &[u8],
+    judge: Option<SiteJudge<'_>>,
+) -> Result<Record, RejectReason> {
+    let mut record = read(bytes)?;
+    if let Some(judge) = judge.filter(|_| record.command == "check") {
+        let SiteJudgement { findings, unknown } = judge(bytes);
+        // The host may have been checked with expectations of its own.
+        record.findings.retain(|finding| !finding.id.starts_with("SITE-"));
+        if findings.iter().any(|finding| finding.severity == Severity::Error) {
+            record.failed = true;
+            record.verdict = record.verdict.map(|_| Verdict::Fail);
+        }
+        record.findings.extend(findings);
+        if let Some(unknown) = unknown {
+            record.no_verdict.push(unknown);
+            record.verdict = record.verdict.map(|verdict| verdict.max(Verdict::Inconclusive));
+        }
+    }
+    Ok(record)
+}
+
 /// Reads one report.
-pub(super) fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
+fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
     let document: Document = serde_json::from_slice(bytes).map_err(|error| {
         // Facts and stages lack what a report has, or name it otherwise.
         let schema = read_schema(bytes);

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read as _};
 use rayon::prelude::*;
 
 use super::fleet_reports::Fleet;
-use super::record::{Record, RejectReason, read};
+use super::record::{Record, RejectReason, SiteJudge, read_and_judge};
 use super::split::{LabeledSplitter, MAX_DOCUMENT, Piece};
 
 /// Number of bytes of queued documents that are read together.
@@ -28,6 +28,7 @@ pub struct UnrelatedLines {
 }
 
 /// Reads a stream to its end. `now` returns the current time: seconds since 1970, UTC.
+/// `judge` judges each report by the expectations of a site.
 ///
 /// # Errors
 ///
@@ -37,6 +38,7 @@ pub fn read_stream(
     fleet: &mut Fleet,
     other: &mut UnrelatedLines,
     now: &dyn Fn() -> Option<i64>,
+    judge: Option<SiteJudge<'_>>,
 ) -> io::Result<()> {
     let mut labelled = LabeledSplitter::default();
     let mut line = Vec::new();
@@ -44,6 +46,7 @@ pub fn read_stream(
         fleet,
         other,
         now,
+        judge,
         hosts: BTreeMap::new(),
         count: 0,
         waiting: Vec::new(),
@@ -68,6 +71,7 @@ struct StreamHosts<'a> {
     fleet: &'a mut Fleet,
     other: &'a mut UnrelatedLines,
     now: &'a dyn Fn() -> Option<i64>,
+    judge: Option<SiteJudge<'a>>,
     hosts: BTreeMap<String, Option<String>>,
     /// Number of documents without a label.
     count: usize,
@@ -104,13 +108,13 @@ impl StreamHosts<'_> {
     /// Reads the queued documents.
     fn read_waiting(&mut self) {
         // Streams arrive while they are written, so that the current time is that of the report.
-        let arrived = (self.now)();
+        let (arrived, judge) = ((self.now)(), self.judge);
         self.bytes = 0;
         let outcomes: Vec<_> = std::mem::take(&mut self.waiting)
             .into_par_iter()
             .map(|(label, piece)| {
                 let outcome = match piece {
-                    Piece::Document(bytes) => read(&bytes),
+                    Piece::Document(bytes) => read_and_judge(&bytes, judge),
                     _ => Err(RejectReason::Form(data::faults::BreaksOff.value())),
                 };
                 (label, outcome.map(|record| Record { arrived, ..record }))
@@ -151,7 +155,7 @@ mod tests {
         let report = r#"{"schema": "ascend-doctor/check/1", "host": {"name": "a"}}"#;
         let input = format!("loading\nsrun: queued\na: {report}\nb: command not found\n");
         let (mut fleet, mut other) = (Fleet::default(), UnrelatedLines::default());
-        read_stream(&mut input.as_bytes(), &mut fleet, &mut other, &|| Some(7)).unwrap();
+        read_stream(&mut input.as_bytes(), &mut fleet, &mut other, &|| Some(7), None).unwrap();
         assert_eq!(fleet.hosts["a"].check.as_ref().unwrap().arrived, Some(7));
         assert_eq!((fleet.hosts.len(), fleet.unread.len()), (1, 1), "{:?}", fleet.unread);
         assert_eq!(fleet.unread[0].source, "b");

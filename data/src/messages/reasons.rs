@@ -48,6 +48,8 @@ reasons! {
     OwnerUnknown = "owner_unknown",
     Partial = "partial",
     ProcessUnknown = "process_unknown",
+    SiteNothing = "site_nothing",
+    SiteUnknown = "site_unknown" { what },
     SpaceUnknown = "space_unknown" { what },
     UnknownSoc = "unknown_soc" { what },
     Unreadable = "unreadable" { what },

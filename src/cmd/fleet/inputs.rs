@@ -11,7 +11,9 @@ use rayon::prelude::*;
 
 use super::super::argument_file::open_argument;
 use super::search::{find_reports, host_name_of};
-use fleet::{DocumentResult, Fleet, RejectReason, UnrelatedLines, read_documents, read_stream};
+use fleet::{
+    DocumentResult, Fleet, RejectReason, SiteJudge, UnrelatedLines, read_documents, read_stream,
+};
 use machine::collect::read_clock;
 
 /// Maximum size of a file, in bytes: one report, or the lines of `verify --json`.
@@ -19,13 +21,17 @@ const MAX_FILE: u64 = 64 << 20;
 /// Number of files that are read before their records are merged.
 const BATCH: usize = 256;
 
-/// Reads all named inputs.
-pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<UnrelatedLines> {
+/// Reads all named inputs. `judge` judges each report by the expectations of a site.
+pub(super) fn read_all(
+    inputs: &[PathBuf],
+    fleet: &mut Fleet,
+    judge: Option<SiteJudge<'_>>,
+) -> anyhow::Result<UnrelatedLines> {
     let mut other = UnrelatedLines::default();
     let mut files = Vec::new();
     for input in inputs {
         if input == Path::new("-") {
-            read_stream(&mut io::stdin().lock(), fleet, &mut other, &now)
+            read_stream(&mut io::stdin().lock(), fleet, &mut other, &now, judge)
                 .or_fault(|| faults::CannotReadStdin.fault())?;
         } else if input.is_dir() {
             let found = find_reports(input)
@@ -44,7 +50,8 @@ pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<
         }
     }
     for batch in files.chunks(BATCH) {
-        let read: Vec<Vec<DocumentResult>> = batch.par_iter().map(|path| read_file(path)).collect();
+        let read: Vec<Vec<DocumentResult>> =
+            batch.par_iter().map(|path| read_file(path, judge)).collect();
         for (source, outcome) in read.into_iter().flatten() {
             fleet.add_outcome(&source, outcome);
         }
@@ -53,10 +60,10 @@ pub(super) fn read_all(inputs: &[PathBuf], fleet: &mut Fleet) -> anyhow::Result<
 }
 
 /// Reads a file, which usually holds one report.
-fn read_file(path: &Path) -> Vec<DocumentResult> {
+fn read_file(path: &Path, judge: Option<SiteJudge<'_>>) -> Vec<DocumentResult> {
     let source = host_name_of(path);
     match read_content(path) {
-        Ok((bytes, written)) => read_documents(&bytes, &source, written),
+        Ok((bytes, written)) => read_documents(&bytes, &source, written, judge),
         Err(error) => vec![(source, Err(RejectReason::Form(data::describe(&error))))],
     }
 }

@@ -5,14 +5,17 @@ mod search;
 
 use anyhow::ensure;
 use data::{OrFault as _, faults};
+use serde::Deserialize;
 
 use super::argument_file::read_argument;
 use super::output::Output;
 use super::query;
 use crate::cli::{FleetCommand, MergeArgs};
 use base::report::ExitStatus;
+use checks::site::{self, Expectations};
 use data::ui;
-use fleet::{Expected, Fleet, GroupBy, Options, report};
+use facts::Facts;
+use fleet::{Expected, Fleet, GroupBy, Options, ReportedFinding, SiteJudge, SiteJudgement, report};
 use machine::collect::read_clock;
 
 /// Maximum size of the file of expected hosts, in bytes.
@@ -24,6 +27,28 @@ pub(super) fn run(command: &FleetCommand, output: &Output) -> anyhow::Result<Exi
     match command {
         FleetCommand::Merge(args) => merge(args, output),
     }
+}
+
+/// Judges the facts of a report by the expectations of a site. A report without facts tells nothing
+/// of what is expected.
+fn judge(bytes: &[u8], site: &Expectations) -> SiteJudgement {
+    #[derive(Deserialize)]
+    struct Document {
+        facts: Facts,
+    }
+    let Ok(Document { facts }) = serde_json::from_slice(bytes) else {
+        return SiteJudgement { findings: Vec::new(), unknown: Some(ui::SITE_NO_FACTS.text()) };
+    };
+    let (findings, unknown) = site::judge_facts(&facts, site);
+    let findings = findings.into_iter().map(|finding| ReportedFinding {
+        id: finding.id,
+        message: finding.message,
+        severity: finding.severity,
+        title: finding.title,
+        cause: finding.cause,
+        fix: finding.fix.into_iter().map(|step| (step.text, step.run)).collect(),
+    });
+    SiteJudgement { findings: findings.collect(), unknown }
 }
 
 fn merge(args: &MergeArgs, output: &Output) -> anyhow::Result<ExitStatus> {
@@ -45,7 +70,10 @@ fn merge(args: &MergeArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     }
     let keys = query::find_keys(&args.query)?;
     let mut fleet = Fleet::default();
-    let other = inputs::read_all(&args.inputs, &mut fleet)
+    let site = output.settings().site.as_ref();
+    let judge = site.map(|site| move |bytes: &[u8]| judge(bytes, site));
+    let judge = judge.as_ref().map(|judge| judge as SiteJudge<'_>);
+    let other = inputs::read_all(&args.inputs, &mut fleet, judge)
         .map_err(super::error_message::as_cause)
         .or_fault(|| faults::CannotMerge.fault())?;
     let now = read_clock().and_then(|now| i64::try_from(now).ok());

@@ -9,6 +9,7 @@
 //! - `linker`: which library is found, and by which rule;
 //! - `contract`: exit codes, selections, recordings, determinism, secrets;
 //! - `sarif`: what the specification of SARIF 2.1.0 asks of every log;
+//! - `site`: expectations of a site, and two states of a host;
 //! - `words`: messages and their uses.
 #![allow(
     clippy::disallowed_methods,
@@ -26,4 +27,5 @@ mod hostile;
 mod linker;
 mod mutations;
 mod sarif;
+mod site;
 mod words;

@@ -113,14 +113,23 @@ fn overlay(mounts: &[Mount], path: &str) -> Option<String> {
 }
 
 fn mounts(table: &str, parse: fn(&str) -> Option<Mount>) -> Vec<Mount> {
-    table
-        .lines()
-        .filter_map(parse)
-        .filter(|mount| {
-            mount.point == "/" || POINTS.iter().any(|start| mount.point.starts_with(start))
-        })
-        .take(MAX_MOUNTS)
-        .collect()
+    let all = table.lines().filter_map(parse);
+    all.filter(|mount| {
+        mount.point == "/" || POINTS.iter().any(|start| mount.point.starts_with(start))
+    })
+    .take(MAX_MOUNTS)
+    .collect()
+}
+
+/// All mounts that the process sees, in the order in which they were made; `None` without a table.
+pub(super) fn all_mounts(sysroot: &Sysroot) -> Option<Vec<Mount>> {
+    let process =
+        sysroot.process().pid.map_or_else(|| "self".to_owned(), |number| number.to_string());
+    if let Ok(table) = sysroot.read_text(&format!("/proc/{process}/mountinfo")) {
+        return Some(table.lines().filter_map(mountinfo_line).collect());
+    }
+    let table = sysroot.read_text("/proc/mounts").ok()?;
+    Some(table.lines().filter_map(mounts_line).collect())
 }
 
 /// `36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=continue`

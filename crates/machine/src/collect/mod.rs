@@ -14,6 +14,7 @@ mod nnal;
 pub mod npu_smi;
 pub mod npu_smi_state;
 pub mod python;
+mod site;
 
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -24,6 +25,7 @@ use facts::{FACTS_SCHEMA, Facts};
 
 pub use base::progress::Progress;
 pub use info_file::parse_info;
+pub use site::Named;
 
 /// What to collect, and how far to go.
 #[derive(Debug, Clone, Default)]
@@ -38,6 +40,8 @@ pub struct Options {
     pub progress: Progress,
     /// Whether npu-smi is run on a live machine.
     pub npu_smi: bool,
+    /// What the expectations of a site name.
+    pub named: Named,
 }
 
 /// A distribution that the machine's Python would import, by the names of metadata alone: its
@@ -94,6 +98,7 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     timed("network", || net::collect(sysroot, &mut facts));
     facts.link = timed("libraries", || link::collect(sysroot, &facts));
     facts.integrity = timed("hashes", || integrity::collect(sysroot, &facts.python, options));
+    facts.site = timed("site", || site::collect(sysroot, &options.named));
     facts.problems = sysroot.problems();
     facts.unreadable = sysroot.unreadable_paths();
     // At the end: what gathers reports compares it with the moment at which they arrive.

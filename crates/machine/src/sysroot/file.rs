@@ -85,6 +85,9 @@ impl SysFile {
         if let Some(sink) = &self.sink {
             // A recording that cannot be written is reported when it is finished.
             sink.write_at(&buffer[..done], offset);
+            if done < buffer.len() {
+                sink.ends_at(offset + done as u64);
+            }
         }
         Ok(done)
     }

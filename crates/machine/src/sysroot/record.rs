@@ -108,6 +108,23 @@ impl Sink {
             *done = (*done).max(offset.saturating_add(bytes.len() as u64));
         }
     }
+
+    /// The file ends here. Files of `/sys` say that they are as large as a page, and are shorter.
+    pub(super) fn ends_at(&self, end: u64) {
+        let Ok(mut kept) = self.kept.lock() else { return };
+        let Some((size, done)) = kept.get_mut(&self.real).filter(|(_, done)| *done == end) else {
+            return;
+        };
+        if *size <= *done {
+            return;
+        }
+        *size = *done;
+        let place = self.tree.place(relative(&self.real));
+        let file = place.and_then(|place| place.dir.open_for_writing(&place.name, None));
+        if let Err(error) = file.and_then(|file| file.set_len(end)) {
+            note(&self.failure, &error);
+        }
+    }
 }
 
 impl Recorder {
