@@ -252,7 +252,7 @@ fn levels_messages_and_skips_are_those_of_the_site() {
     let (hardware, package) = (of("SITE-HARDWARE"), of("SITE-PACKAGE"));
     assert_eq!(
         (&hardware["severity"], &hardware["cause"]["zh"]),
-        (&"warning".into(), &"联系运维".into())
+        (&"warning".into(), &"站点说明：联系运维".into())
     );
     assert_eq!(
         (&package["severity"], &package["cause"]["en"]),
