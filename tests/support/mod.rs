@@ -15,6 +15,7 @@ pub mod machine;
 pub mod python;
 pub mod recipe;
 pub mod scan;
+pub mod text;
 pub mod torch;
 pub mod tree;
 pub mod unprivileged;
