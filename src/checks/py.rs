@@ -1,6 +1,7 @@
 //! The interpreter, what is installed into it, and what would be imported instead.
 
 mod constraints;
+mod cuda;
 mod framework;
 mod installed;
 mod interp;
@@ -9,7 +10,8 @@ mod tbe;
 
 use super::{Check, Family};
 use data::findings::{
-    py_constraints, py_dup, py_framework, py_index, py_interp, py_shadow, py_tbedeps,
+    py_constraints, py_cuda, py_dup, py_framework, py_index, py_interp, py_record, py_shadow,
+    py_tbedeps,
 };
 
 /// The checks of this family.
@@ -19,6 +21,8 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::Python, py_tbedeps::ID, tbe::check),
     Check::new(Family::Python, py_dup::ID, installed::check),
     Check::new(Family::Python, py_constraints::ID, constraints::check),
+    Check::new(Family::Python, py_cuda::ID, cuda::check),
+    Check::new(Family::Python, py_record::ID, super::integrity::others::check),
     Check::new(Family::Python, py_shadow::ID, sources::shadow),
     Check::new(Family::Python, py_index::ID, sources::index),
 ];

@@ -321,7 +321,10 @@ pub fn mindspore(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
             ElfBuilder::new(machine).soname("libmindspore_ascend.so").rpath("$ORIGIN:$ORIGIN/..");
         dist = dist.file(
             &format!("mindspore/lib/plugin/libmindspore_ascend.so.{major}"),
-            object.needed(["libascendcl.so", "libhccl.so", "libge_runner.so", "libc.so.6"]).build(),
+            object
+                .needed(["libascendcl.so", "libhccl.so", "libge_runner.so", "libc.so.6"])
+                .pad(4096)
+                .build(),
         );
     }
     dist.tags = vec![format!("{}-none-any", python.tag())];

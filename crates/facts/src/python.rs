@@ -40,6 +40,21 @@ pub struct Python {
     pub vllm: VllmBuild,
     /// `MindSpore`.
     pub mindspore: MindSporeBuild,
+    /// Packages with an extension that needs a CUDA library.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cuda_extensions: Vec<CudaExtension>,
+}
+
+/// An extension that needs a CUDA library.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CudaExtension {
+    /// The distribution, normalised.
+    pub package: String,
+    /// The first shared object.
+    pub path: String,
+    /// The first CUDA library that it needs.
+    pub library: String,
 }
 
 /// A Python interpreter.

@@ -37,6 +37,7 @@ reasons! {
     NoPid = "no_pid",
     NoPython = "no_python",
     NoRanktable = "no_ranktable",
+    NoRecord = "no_record",
     NoTorch = "no_torch",
     NoTorchNpu = "no_torch_npu",
     NotHere = "not_here" { what },

@@ -1,6 +1,7 @@
 //! Checks of the family `tnpu` that speak about the files themselves: RECORD, the published
-//! wheel, files that belong to nothing.
+//! wheel, files that belong to nothing. And of other packages: `PY-RECORD`.
 
+pub(super) mod others;
 #[cfg(test)]
 mod tests;
 
@@ -24,22 +25,23 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::TorchNpu, tnpu_unlisted::ID, unlisted),
 ];
 
+/// The distribution whose every file is compared.
+const PACKAGE: &str = "torch-npu";
 /// The most files that a finding shows.
 const MAX_SHOWN: usize = 10;
 
 /// The installation that `import torch_npu` loads. Of several dist-infos in one directory it is
 /// the one that describes the files best; the others are stale, which PY-DUP says.
 fn installed<'a>(ctx: &Context<'a>) -> Result<&'a PackageIntegrity, Outcome> {
-    let packages = &ctx.facts.integrity.packages;
-    let Some(first) = packages.first() else {
-        return Err(match ctx.facts.python.dist("torch-npu") {
+    let packages = || ctx.facts.integrity.packages.iter().filter(|package| package.name == PACKAGE);
+    let Some(first) = packages().next() else {
+        return Err(match ctx.facts.python.dist(PACKAGE) {
             Some(_) => Outcome::NotChecked(Reason::Editable { what: "torch_npu".to_owned() }),
             None => Outcome::NotApplicable(Reason::NoTorchNpu),
         });
     };
     let fit = |package: &&PackageIntegrity| (package.record.is_none(), package.differing_total);
-    packages
-        .iter()
+    packages()
         .filter(|package| package.site_dir == first.site_dir)
         .min_by_key(fit)
         .ok_or(Outcome::NotApplicable(Reason::NoTorchNpu))
@@ -245,7 +247,11 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
                 .integrity
                 .packages
                 .iter()
-                .filter(|other| other.site_dir == package.site_dir && other.record.is_some())
+                .filter(|other| {
+                    other.name == PACKAGE
+                        && other.site_dir == package.site_dir
+                        && other.record.is_some()
+                })
                 .all(|other| other.unlisted.contains(path))
         })
         .collect();

@@ -5,7 +5,7 @@ use base::report::{Evidence, Severity, UNKNOWN_VERSION};
 use data::{
     FindingId, Outcome, RawFinding, Reason,
     findings::{
-        tnpu_abi, tnpu_manifest, tnpu_matrix, tnpu_record, tnpu_symbols, tnpu_wheeltag,
+        py_record, tnpu_abi, tnpu_manifest, tnpu_matrix, tnpu_record, tnpu_symbols, tnpu_wheeltag,
         torch_version,
     },
     ui,
@@ -91,7 +91,7 @@ fn of_class(
         packages.any(|package| package.differing.iter().any(|file| file.path == path))
     };
     if all.iter().all(|(object, _)| damaged(&object.path)) {
-        found = found.because(&[tnpu_record::ID]);
+        found = found.because(&[tnpu_record::ID, py_record::ID]);
     }
     for name in names.iter().take(SHOWN) {
         found = found

@@ -368,6 +368,8 @@ fn two_states_of_a_host_are_compared() {
     let version = path.join("machine/root/venv/lib/python3.11/site-packages/torch/version.py");
     let old = std::fs::read_to_string(&version).unwrap();
     std::fs::write(&version, old.replace("2.7.1", "2.8.0")).unwrap();
+    // pip writes RECORD anew; without one nothing is compared with it.
+    std::fs::remove_file(metadata.with_file_name("RECORD")).unwrap();
     let (code, text, _) = run(path, &compared);
     let report: Value = serde_json::from_str(&text).unwrap();
     let change = &report["baseline"]["changes"][0];

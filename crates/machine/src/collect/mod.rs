@@ -97,7 +97,8 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     timed("NNAL", || nnal::collect(sysroot, &mut facts));
     timed("network", || net::collect(sysroot, &mut facts));
     facts.link = timed("libraries", || link::collect(sysroot, &facts));
-    facts.integrity = timed("hashes", || integrity::collect(sysroot, &facts.python, options));
+    facts.integrity =
+        timed("hashes", || integrity::collect(sysroot, &facts.python, &facts.link, options));
     facts.site = timed("site", || site::collect(sysroot, &options.named));
     facts.problems = sysroot.problems();
     facts.unreadable = sysroot.unreadable_paths();

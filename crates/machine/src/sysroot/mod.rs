@@ -299,6 +299,9 @@ impl Sysroot {
     pub fn sha256(&self, path: &str, progress: &dyn Fn(u64)) -> Result<Sha256, ReadError> {
         let (found, stat) = self.find_file(path)?;
         let real = &found.real;
+        if self.was_denied(real) {
+            return self.note_denied(path, Err(ReadError::Denied));
+        }
         if self.partial.contains(real) {
             let known = self.hashes.get(real).filter(|meta| meta.size == stat.size);
             return known.and_then(HashMeta::hash).ok_or(ReadError::Partial);

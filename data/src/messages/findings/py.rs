@@ -71,6 +71,25 @@ findings! {
         Cwd = "cwd" { dir: Argument, package: Argument },
         Pythonpath = "pythonpath" { dir: Argument, holder: Argument, package: Argument },
     }
+    py_cuda = "PY-CUDA" {
+        Build = "build" {
+            interpreter: Argument, library: Argument, package: Argument, path: Argument, version: Argument,
+        },
+        Sglang = "sglang" {
+            interpreter: Argument, library: Argument, package: Argument, path: Argument, version: Argument,
+        },
+    }
+    py_record = "PY-RECORD" {
+        Damaged = "damaged" {
+            interpreter: Argument, name: Argument, path: Argument, version: Argument,
+        },
+        Edited = "edited" {
+            count: Count, interpreter: Argument, name: Argument, path: Argument, version: Argument,
+        },
+        Resized = "resized" {
+            count: Count, interpreter: Argument, name: Argument, path: Argument, version: Argument,
+        },
+    }
     py_index = "PY-INDEX" {
         Mirror = "mirror" {
             interpreter: Argument, package: Argument, pin: Argument, vllm_ascend: Argument,

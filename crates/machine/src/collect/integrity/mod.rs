@@ -1,5 +1,7 @@
 //! Files of `torch_npu`: against the RECORD of the installation, and against the published wheel
 //! or the manifest that the user gave. Also what lies there and belongs to nothing.
+//!
+//! Of the other packages that programs for NPUs load, code and libraries against RECORD.
 
 mod compare;
 #[cfg(test)]
@@ -7,40 +9,134 @@ mod tests;
 mod unlisted;
 mod upstream;
 
+use std::collections::BTreeSet;
+
 use super::Options;
 use crate::manifest::record;
 use crate::sysroot::{ReadError, Sysroot};
 use base::hash::Sha256;
-use compare::{Comparison, targets};
+use compare::{Comparison, Target, targets};
 use data::faults;
 use data::record_digest;
-use facts::{Dist, Integrity, PackageIntegrity, Python};
+use facts::{Dist, Integrity, Link, PackageIntegrity, Python};
 
 /// The distribution whose files are examined.
 const PACKAGE: &str = "torch-npu";
+/// Further packages that are examined, whatever they link.
+const OTHERS: [&str; 4] = ["mindspore", "torch", "triton-ascend", "vllm-ascend"];
+/// The most bytes of an `INSTALLER` that are read.
+const INSTALLER_LIMIT: u64 = 100;
 /// The most files that are listed one by one in the facts; the total is given beside them.
 const MAX_LISTED: usize = 50;
 
-/// Compares the files of every installed `torch_npu`.
-pub(super) fn collect(sysroot: &Sysroot, python: &Python, options: &Options) -> Integrity {
+/// Compares the files of every installed `torch_npu`, and of the packages whose libraries are
+/// loaded with it.
+pub(super) fn collect(
+    sysroot: &Sysroot,
+    python: &Python,
+    link: &Link,
+    options: &Options,
+) -> Integrity {
+    let own = python
+        .all_dists(PACKAGE)
+        .filter(|dist| dist.editable.is_none())
+        .map(|dist| examine(sysroot, dist, options));
+    let others = others(sysroot, python, link);
     Integrity {
-        packages: python
-            .all_dists(PACKAGE)
-            .filter(|dist| dist.editable.is_none())
-            .map(|dist| examine(sysroot, dist, options))
+        packages: own
+            .chain(others.into_iter().map(|dist| compare_code(sysroot, dist, options)))
             .collect(),
         stray_pth: unlisted::stray_pth(sysroot, python),
     }
 }
 
-fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrity {
-    let mut facts = PackageIntegrity {
+/// The packages beside `torch_npu` that programs for NPUs load: the known ones, and those whose
+/// libraries need something of Ascend. Where several packages are called triton, they share a
+/// directory, of which another collector speaks. conda moves libraries after RECORD was written.
+fn others<'a>(sysroot: &Sysroot, python: &'a Python, link: &Link) -> Vec<&'a Dist> {
+    let tritons = python.dists.iter().filter(|dist| dist.name.contains("triton")).count();
+    let is_linked = |dist: &Dist| {
+        let module = format!("{}/{}/", dist.site_dir, dist.name.replace('-', "_"));
+        link.objects.iter().any(|object| object.path.starts_with(&module))
+    };
+    let is_of_conda = |dist: &Dist| {
+        let installer = sysroot.read(&format!("{}/INSTALLER", dist.path), INSTALLER_LIMIT);
+        installer.is_ok_and(|name| name.trim_ascii() == b"conda")
+    };
+    let mut seen = BTreeSet::new();
+    let installed = python.dists.iter().filter(|dist| {
+        // The first on the path is imported.
+        seen.insert(dist.name.as_str())
+            && dist.name != PACKAGE
+            && dist.has_record
+            && dist.editable.is_none()
+            && (tritons < 2 || !dist.name.contains("triton"))
+            && (OTHERS.contains(&dist.name.as_str()) || is_linked(dist))
+            && !is_of_conda(dist)
+    });
+    installed.collect()
+}
+
+/// Compares what is loaded or imported with RECORD: modules and shared libraries.
+fn compare_code(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrity {
+    let mut facts = about(dist);
+    let path = format!("{}/RECORD", dist.path);
+    let Ok(bytes) = sysroot.read(&path, record::RECORD_LIMIT) else {
+        // The collector of the distributions has said why.
+        facts.hash_skipped = Some("no_record".to_owned());
+        return facts;
+    };
+    let record = record::parse(&bytes);
+    drop(bytes);
+    facts.record = Some(path);
+    facts.record_cut = record.truncated;
+    let (mut targets, outside) = targets(&dist.site_dir, record.rows);
+    targets.retain(|target| is_code(&target.path));
+    facts.outside = outside;
+    compare(sysroot, &mut facts, targets, options);
+    "not_checked".clone_into(&mut facts.upstream.verdict);
+    facts
+}
+
+/// Whether an interpreter or the dynamic linker reads this file. `libx.so.2` counts too.
+fn is_code(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.ends_with(".py") || name.ends_with(".so") || name.contains(".so.")
+}
+
+fn about(dist: &Dist) -> PackageIntegrity {
+    PackageIntegrity {
         name: dist.name.clone(),
         version: dist.version.clone(),
         dist_info: dist.path.clone(),
         site_dir: dist.site_dir.clone(),
         ..PackageIntegrity::default()
+    }
+}
+
+/// Compares the files, and fills in what was found.
+fn compare(
+    sysroot: &Sysroot,
+    facts: &mut PackageIntegrity,
+    targets: Vec<Target>,
+    options: &Options,
+) -> Comparison {
+    facts.rows = count(targets.len());
+    facts.without_hash = count(targets.iter().filter(|target| target.is_unhashed()).count());
+    let compared = Comparison::new(sysroot, targets, options.hash.then_some(&options.progress));
+    facts.hashed = compared.hashed;
+    facts.bytes = compared.bytes;
+    facts.hash_skipped = match (options.hash, compared.partial) {
+        (false, _) => Some("no_hash".to_owned()),
+        (true, true) => Some("partial".to_owned()),
+        (true, false) => None,
     };
+    (facts.differing, facts.differing_total) = listed(compared.differences());
+    compared
+}
+
+fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrity {
+    let mut facts = about(dist);
     let path = format!("{}/RECORD", dist.path);
     let bytes = match sysroot.read(&path, record::RECORD_LIMIT) {
         Ok(bytes) => bytes,
@@ -73,19 +169,7 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
     facts.bad_rows = record.bad.into_iter().map(|(line, why)| (line, why.en)).collect();
     let (targets, outside) = targets(&dist.site_dir, record.rows);
     facts.outside = outside;
-    facts.rows = count(targets.len());
-    facts.without_hash = count(targets.iter().filter(|target| target.is_unhashed()).count());
-
-    let progress = &options.progress;
-    let compared = Comparison::new(sysroot, targets, options.hash.then_some(progress));
-    facts.hashed = compared.hashed;
-    facts.bytes = compared.bytes;
-    facts.hash_skipped = match (options.hash, compared.partial) {
-        (false, _) => Some("no_hash".to_owned()),
-        (true, true) => Some("partial".to_owned()),
-        (true, false) => None,
-    };
-    (facts.differing, facts.differing_total) = listed(compared.differences());
+    let compared = compare(sysroot, &mut facts, targets, options);
     // A row that was not looked at may list what the others do not.
     if !facts.record_cut {
         (facts.unlisted, facts.unlisted_total) =

@@ -87,7 +87,7 @@ impl Tree {
 
     fn read(&self, options: &Options) -> PackageIntegrity {
         let sysroot = Sysroot::tree(self.dir.path()).unwrap();
-        let facts = collect(&sysroot, &self.python, options);
+        let facts = collect(&sysroot, &self.python, &Link::default(), options);
         facts.packages.into_iter().next().unwrap()
     }
 
@@ -227,7 +227,7 @@ fn a_pth_file_that_runs_code_needs_an_owner() {
         .to_vec();
     let _ = tree.hashed();
     let sysroot = Sysroot::tree(tree.dir.path()).unwrap();
-    let facts = collect(&sysroot, &tree.python, &Options::default());
+    let facts = collect(&sysroot, &tree.python, &Link::default(), &Options::default());
     assert_eq!(facts.stray_pth, [tree.python.pth_imports[1].clone()]);
 }
 
@@ -368,4 +368,57 @@ fn what_a_cut_record_may_list_is_not_called_unlisted() {
     let facts = tree.hashed();
     assert!(facts.record_cut);
     assert_eq!(facts.unlisted_total, 0);
+}
+
+/// Of the other packages, code and libraries are compared: of those that are known, and of those
+/// with a library that the linker was asked about.
+#[test]
+fn other_packages_are_compared_with_their_records() {
+    let tree = tempfile::tempdir().unwrap();
+    let write = |path: &str, content: &[u8]| {
+        let at = tree.path().join(SITE.trim_start_matches('/')).join(path);
+        std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+        std::fs::write(at, content).unwrap();
+    };
+    let mut python = Python::default();
+    for name in ["mindspore", "numpy", "sgl_kernel_npu", "torch"] {
+        let info = format!("{name}-1.0.dist-info");
+        let row = |path: &str, content: &[u8]| {
+            format!("{name}/{path},sha256={},{}\n", Sha256::of(content).base64url(), content.len())
+        };
+        let rows = [row("a.py", b"a"), row("lib/b.so.2", b"b"), row("c.json", b"c")].concat();
+        write(&format!("{info}/RECORD"), rows.as_bytes());
+        write(&format!("{name}/a.py"), b"other");
+        write(&format!("{name}/lib/b.so.2"), b"x");
+        write(&format!("{name}/c.json"), b"x");
+        python.dists.push(Dist {
+            name: name.replace('_', "-"),
+            path: format!("{SITE}/{info}"),
+            site_dir: SITE.to_owned(),
+            has_record: true,
+            ..Dist::default()
+        });
+    }
+    // conda moves libraries after RECORD was written.
+    write("torch-1.0.dist-info/INSTALLER", b"conda\n");
+    let object = facts::LinkedObject {
+        path: format!("{SITE}/sgl_kernel_npu/lib/b.so.2"),
+        ..facts::LinkedObject::default()
+    };
+    let link = Link { objects: vec![object], ..Link::default() };
+    let sysroot = Sysroot::tree(tree.path()).unwrap();
+    let compared = |hash: bool| {
+        let options = Options { hash, ..Options::default() };
+        let facts = collect(&sysroot, &python, &link, &options);
+        let kinds = |package: PackageIntegrity| {
+            let kinds = package.differing.iter().map(|file| file.kind.as_str());
+            (package.name, kinds.collect::<Vec<_>>().join(" "))
+        };
+        facts.packages.into_iter().map(kinds).collect::<Vec<_>>()
+    };
+    let of_both = |kinds: &str| {
+        ["mindspore", "sgl-kernel-npu"].map(|name| (name.to_owned(), kinds.to_owned())).to_vec()
+    };
+    assert_eq!(compared(true), of_both("size hash"));
+    assert_eq!(compared(false), of_both("size"));
 }

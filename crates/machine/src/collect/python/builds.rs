@@ -8,7 +8,7 @@ use crate::manifest::record::{self, RECORD_LIMIT};
 use crate::sysroot::Sysroot;
 use base::hash::Sha256;
 use facts::FileKind;
-use facts::{Dist, MindSporeBuild, Python, TorchBuild, VllmBuild};
+use facts::{CudaExtension, Dist, MindSporeBuild, Python, TorchBuild, VllmBuild};
 
 /// Files of `triton/` above this size are compared by size only, in bytes: its compiler
 /// library alone has hundreds of megabytes.
@@ -130,6 +130,49 @@ pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild 
         (build.triton_compared, build.triton_overwritten) = overwritten(sysroot, dist, hash);
     }
     build
+}
+
+/// Packages whose published wheels, or usual builds, are for CUDA, and how the names of their modules
+/// begin.
+const CUDA_PACKAGES: &[(&str, &str)] = &[
+    ("causal-conv1d", "causal_conv1d"),
+    ("deep-ep", "deep_ep"),
+    ("deep-gemm", "deep_gemm"),
+    ("flash-attn", "flash_attn"),
+    ("flashinfer-python", "flashinfer"),
+    ("mamba-ssm", "selective_scan_cuda"),
+    ("mooncake-transfer-engine", "mooncake"),
+    ("sgl-kernel", "sgl_kernel"),
+    ("torchaudio", "torchaudio"),
+    ("torchvision", "torchvision"),
+    ("transformer-engine", "transformer_engine"),
+    ("xformers", "xformers"),
+];
+/// The most shared objects that are read of one package.
+const MAX_EXTENSIONS: usize = 16;
+
+/// Extensions of installed packages that need a CUDA library, one of each package.
+pub(super) fn cuda_extensions(sysroot: &Sysroot, python: &Python) -> Vec<CudaExtension> {
+    let of_package = |(package, start): &(&str, &str)| {
+        let dist = python.dist(package)?;
+        let site = &dist.site_dir;
+        let is_object = |name: &String| name.ends_with(".so");
+        let own = sysroot.list(site).unwrap_or_default().into_iter();
+        let objects = own.filter(|name| name.starts_with(start)).flat_map(|name| {
+            let path = format!("{site}/{name}");
+            if is_object(&name) {
+                return vec![path];
+            }
+            let inner = sysroot.list(&path).unwrap_or_default();
+            inner.into_iter().filter(is_object).map(|name| format!("{path}/{name}")).collect()
+        });
+        let mut objects = objects.take(MAX_EXTENSIONS);
+        objects.find_map(|path| {
+            let library = cuda_library(sysroot, &path)?;
+            Some(CudaExtension { package: (*package).to_owned(), path, library })
+        })
+    };
+    CUDA_PACKAGES.iter().filter_map(of_package).collect()
 }
 
 /// The first CUDA library that a shared object needs. Whether the file is sound is for the link

@@ -33,6 +33,7 @@ pub(super) fn collect(sysroot: &Sysroot, options: &Options) -> Python {
     python.torch = builds::torch(sysroot, &python);
     python.vllm = builds::vllm(sysroot, &python, options.hash);
     python.mindspore = builds::mindspore(sysroot, &python);
+    python.cuda_extensions = builds::cuda_extensions(sysroot, &python);
     python.modules = builds::modules(sysroot, &python);
     python.shadows = shadow::read(sysroot, &python);
     python
