@@ -330,6 +330,9 @@ mod tests {
 
     #[test]
     fn replaced_file_keeps_its_mode() {
+        named::note_start();
+        // The clock of files stands still for some milliseconds at a time.
+        std::thread::sleep(std::time::Duration::from_millis(20));
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::write(at("f"), "old").unwrap();
