@@ -155,6 +155,19 @@ pub struct CompatArgs {
     /// Versions to plan for.
     #[command(flatten)]
     pub versions: VersionArgs,
+    /// MindSpore version (`2.7`: the newest 2.7)
+    #[arg(long, value_name = "VERSION", conflicts_with_all = ["torch", "torch_npu", "vllm_ascend"])]
+    pub mindspore: Option<String>,
+    /// Driver version to plan for
+    ///
+    /// As in /usr/local/Ascend/driver/version.info. Default: the driver of this machine.
+    #[arg(long, value_name = "VERSION")]
+    pub driver: Option<String>,
+    /// Chip, such as `910b`, `910B3`, `310P` or `a2`
+    ///
+    /// Any case, with or without `Ascend`. Default: the chip of this machine, if it is known.
+    #[arg(long, value_name = "NAME")]
+    pub soc: Option<String>,
     /// Architecture to plan for
     #[arg(long, value_name = "ARCH", value_parser = ["aarch64", "x86_64"])]
     pub arch: Option<String>,

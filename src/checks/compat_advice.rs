@@ -5,11 +5,13 @@
 
 use pep440_rs::Version;
 
+use base::chip::ChipFamily;
 use base::report::{Finding, FixStep, Report};
 use base::text::Text;
+use base::version::{CannVersion, DottedVersion};
 use data::{
     Matrix,
-    matrix::{Advice, Machine, NoAdvice, Parsed, RequestedVersions, base},
+    matrix::{Machine, NoAdvice, Parsed, Plan, RequestedVersions, base},
     ui,
 };
 use facts::Facts;
@@ -26,6 +28,10 @@ pub struct CompatRequest {
     pub python: Option<String>,
     /// The architecture, as `uname -m` prints it.
     pub arch: Option<String>,
+    /// The driver.
+    pub driver: Option<DottedVersion>,
+    /// The chip.
+    pub chip: Option<ChipFamily>,
 }
 
 /// The answer to a request.
@@ -36,15 +42,21 @@ pub struct CompatAnswer {
     /// The rows of the matrix that the request leaves.
     pub rows: Matrix,
     /// The versions to install, if there are any.
-    pub advice: Option<Advice>,
+    pub advice: Option<Plan>,
 }
 
 /// Finds the versions that fit a request and the machine.
 pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) -> CompatAnswer {
     let machine = describe_machine(facts, request);
-    let mut advice = matrix.advise(&request.versions, &machine);
-    let mut rows = filter_rows(matrix, request);
-    if let (Some(filters), Ok(given)) = (find_contradiction(&rows, request), &advice) {
+    let mindspore = wanted_mindspore(facts, &request.versions);
+    let mut advice = match &mindspore {
+        Some(version) => {
+            matrix.advise_mindspore(version, &request.versions, &machine).map(Plan::MindSpore)
+        }
+        None => matrix.advise(&request.versions, &machine).map(Plan::Torch),
+    };
+    let mut rows = filter_rows(matrix, request, mindspore.as_ref());
+    if let (Some(filters), Ok(Plan::Torch(given))) = (find_contradiction(&rows, request), &advice) {
         // The advice would answer only one of the contradicting filters.
         let known = matrix.torch_npu.iter().find(|row| row.version.to_string() == given.torch_npu);
         let known = known.map(|row| format!("torch_npu {} (torch {})", row.version, row.torch));
@@ -64,12 +76,19 @@ pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) 
     report.add_members(&CompatMembers {
         machine: &machine,
         wish: &request.versions,
-        advice: advice.as_ref().ok(),
+        advice: match &advice {
+            Ok(Plan::Torch(advice)) => Some(advice),
+            _ => None,
+        },
+        mindspore_advice: match &advice {
+            Ok(Plan::MindSpore(advice)) => Some(advice),
+            _ => None,
+        },
     });
     match &advice {
-        Ok(advice) => {
-            report.notes.extend(advice.reasons.iter().cloned());
-            report.notes.extend(advice.commands.iter().map(Text::same));
+        Ok(plan) => {
+            report.notes.extend(plan.reasons().iter().cloned());
+            report.notes.extend(plan.commands().iter().map(Text::same));
         }
         Err(none) => {
             let names = none.nearest.join(", ");
@@ -87,26 +106,38 @@ pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) 
 }
 
 /// Returns the advice as a finding, so that every format shows its commands.
-pub fn advice_as_finding(advice: &Advice) -> Finding {
-    let versions =
-        format!("torch {}, torch_npu {}, CANN {}", advice.torch, advice.torch_npu, advice.cann);
+pub fn advice_as_finding(plan: &Plan) -> Finding {
+    let versions = plan.versions();
     let install = ui::COMPAT_INSTALL.text();
     let reasons =
-        |pick: fn(&Text) -> &str| advice.reasons.iter().map(pick).collect::<Vec<_>>().join("; ");
+        |pick: fn(&Text) -> &str| plan.reasons().iter().map(pick).collect::<Vec<_>>().join("; ");
+    let run =
+        |command: &String| FixStep { text: ui::COMPAT_RUN.text(), run: Some(command.clone()) };
     Finding {
         title: Text::new(
-            format!("{}: {versions}", install.en),
-            format!("{}：{versions}", install.zh),
+            format!("{}: {}", install.en, versions.join(", ")),
+            format!("{}：{}", install.zh, versions.join(", ")),
         ),
         cause: Text::new(reasons(|text| &text.en), reasons(|text| &text.zh)),
-        fix: advice
-            .commands
-            .iter()
-            .map(|command| FixStep { text: ui::COMPAT_RUN.text(), run: Some(command.clone()) })
-            .collect(),
-        refs: advice.sources.clone(),
+        fix: plan.commands().iter().map(run).collect(),
+        refs: plan.sources().to_vec(),
         ..Finding::remark("compat/advice")
     }
+}
+
+/// The MindSpore to plan for: the one that was asked for, or the one of a machine that has no
+/// framework beside it.
+fn wanted_mindspore(facts: &Facts, wish: &RequestedVersions) -> Option<Version> {
+    if let Some(version) = &wish.mindspore {
+        return Some(version.0.clone());
+    }
+    let other = wish.torch.is_some() || wish.torch_npu.is_some() || wish.vllm_ascend.is_some();
+    let python = &facts.python;
+    let beside = ["torch", "torch-npu", "vllm", "vllm-ascend"];
+    if other || beside.iter().any(|name| python.dist(name).is_some()) {
+        return None;
+    }
+    python.dist("mindspore")?.version.parse().ok()
 }
 
 /// Returns the machine for which versions are chosen. The request overrides facts.
@@ -117,6 +148,7 @@ fn describe_machine(facts: &Facts, request: &CompatRequest) -> Machine {
         Some(format!("{}.{}", parts.next()?, parts.next()?))
     };
     let info = facts.driver.version.as_ref();
+    let own = info.filter(|_| request.driver.is_none());
     let install = facts.cann.active();
     Machine {
         arch: request.arch.clone().or_else(|| facts.host.arch.clone()),
@@ -125,19 +157,21 @@ fn describe_machine(facts: &Facts, request: &CompatRequest) -> Machine {
             Some(version) => format!("python{version}"),
             None => facts.python.command().to_owned(),
         },
-        driver: info
-            .and_then(|info| info.get("Version").or_else(|| info.get("package_version")))
-            .and_then(|text| text.parse().ok())
-            .map(Parsed),
-        driver_inner: info.and_then(|info| info.get("Innerversion")?.parse().ok()).map(Parsed),
-        driver_accepts: info
+        driver: request.driver.clone().map(Parsed).or_else(|| {
+            info.and_then(|info| info.get("Version").or_else(|| info.get("package_version")))
+                .and_then(|text| text.parse().ok())
+                .map(Parsed)
+        }),
+        // What the machine's driver says of itself is not said of another one.
+        driver_inner: own.and_then(|info| info.get("Innerversion")?.parse().ok()).map(Parsed),
+        driver_accepts: own
             .and_then(|info| info.get("compatible_version"))
             .filter(|list| !list.is_empty())
             .map(str::to_owned),
         cann: install.and_then(facts::CannInstall::parsed_version).map(Parsed),
         set_env: install.and_then(|install| install.set_env.clone()),
         nnal_set_env: facts.cann.nnal.iter().find_map(|nnal| nnal.set_env.clone()),
-        chip: chip(facts).map(|chip| chip.family.to_string()),
+        chip: request.chip.or_else(|| Some(chip(facts)?.family)).map(|family| family.to_string()),
     }
 }
 
@@ -174,10 +208,24 @@ fn find_contradiction(rows: &Matrix, request: &CompatRequest) -> Option<String> 
 }
 
 /// Returns the rows that match the request.
-fn filter_rows(matrix: &Matrix, request: &CompatRequest) -> Matrix {
+fn filter_rows(matrix: &Matrix, request: &CompatRequest, mindspore: Option<&Version>) -> Matrix {
     let wanted = &request.versions;
     let cann = wanted.cann.as_deref().copied();
     let mut rows = matrix.clone();
+    if let Some(version) = mindspore {
+        let listed = matrix.mindspore(&version.to_string()).map(|row| row.version.clone());
+        rows.mindspore.retain(|row| Some(&row.version) == listed.as_ref());
+        rows.torch_npu.clear();
+        rows.vllm_ascend.clear();
+        let lines: Vec<_> = cann
+            .or_else(|| Some(rows.mindspore.first()?.cann.as_ref()?.0))
+            .iter()
+            .map(CannVersion::line)
+            .collect();
+        rows.cann.retain(|row| lines.contains(&row.version.line()));
+        rows.pairs.retain(|row| lines.contains(&row.cann.line()));
+        return rows;
+    }
     let plugin = wanted.vllm_ascend.as_deref();
     if let Some(version) = plugin {
         let plugin_base = base(version);

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::baseline::Baseline;
 use base::chip::ChipFamily;
-use data::matrix::{Advice, Machine, RequestedVersions};
+use data::matrix::{Advice, Machine, MindSporeAdvice, RequestedVersions};
 use facts::Facts;
 
 /// What was read of the machine.
@@ -95,4 +95,7 @@ pub struct CompatMembers<'a> {
     /// The versions to install, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<&'a Advice>,
+    /// The same for MindSpore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mindspore_advice: Option<&'a MindSporeAdvice>,
 }

@@ -4,8 +4,10 @@ use data::{OrFault as _, faults};
 use serde::Serialize;
 
 use base::report::ExitStatus;
+use base::text::nearest;
 use checks::compat_advice::{CompatAnswer, CompatRequest, advice_as_finding, find_compatible};
 use data::Matrix;
+use data::matrix::{Parsed, resolve_version};
 use machine::collect::{self, Options};
 use render::{CompatPage, Format, render_compat};
 
@@ -13,7 +15,7 @@ use super::finish;
 use super::machine::{open_machine, read_facts};
 use super::matrix::load_matrix;
 use super::output::Output;
-use super::requested::resolve_versions;
+use super::requested::{resolve_versions, unknown};
 use crate::cli::CompatArgs;
 
 /// The rows of the matrix that the request leaves.
@@ -34,7 +36,33 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
         },
         None => (None, None),
     };
-    let (versions, shortened) = resolve_versions(&args.versions, &matrix)?;
+    let (mut versions, mut shortened) = resolve_versions(&args.versions, &matrix)?;
+    if let Some(asked) = &args.mindspore {
+        let known = matrix.mindspore_versions();
+        let resolved =
+            resolve_version(asked, known).map_err(|near| unknown("--mindspore", asked, &near))?;
+        shortened.note("--mindspore", &resolved);
+        versions.mindspore = Some(Parsed(resolved.version));
+    }
+    let driver = args.driver.as_deref().map(|asked| {
+        asked.trim().parse().map_err(|_| {
+            let known: Vec<_> = matrix.pairs.iter().map(|pair| pair.hdk.to_string()).collect();
+            let mut near = nearest(asked.trim(), known.clone(), 4);
+            if near.is_empty() {
+                near = known.into_iter().take(3).collect();
+            }
+            unknown("--driver", asked, &near)
+        })
+    });
+    let driver = driver.transpose()?;
+    let chip = match &args.soc {
+        Some(name) => {
+            let family = audit::chip::family(name).map_err(|near| unknown("--soc", name, &near))?;
+            shortened.add("--soc", name, family.label());
+            Some(family)
+        }
+        None => None,
+    };
     let facts = if let Some(path) = &args.facts {
         read_facts(path)?
     } else {
@@ -43,7 +71,7 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
             Options { hash: false, npu_smi: false, python: interpreter, ..Options::default() };
         collect::collect(&sysroot, &options)
     };
-    let request = CompatRequest { versions, python, arch: args.arch.clone() };
+    let request = CompatRequest { versions, python, arch: args.arch.clone(), driver, chip };
     let CompatAnswer { mut report, rows, advice } = find_compatible(&facts, &matrix, &request);
     shortened.add_to(&mut report);
     if output.format() != Format::Text && !output.format().is_json() {

@@ -96,7 +96,7 @@ pub(super) fn resolve_versions(
         shortened.note("--cann", cann);
     }
     let cann = cann.map(|cann| Parsed(cann.version));
-    Ok((RequestedVersions { torch, torch_npu, cann, vllm_ascend }, shortened))
+    Ok((RequestedVersions { torch, torch_npu, cann, vllm_ascend, mindspore: None }, shortened))
 }
 
 /// Resolves the version of `--cann`.

@@ -66,7 +66,11 @@ fn every_row_of_the_table_of_torch_npu_is_answered() {
         let same = |other: &&data::matrix::TorchNpu| {
             other.torch == row.torch && other.cann == row.cann && other.level == Level::Recommended
         };
-        if !row.wheels.is_empty() && Matrix::builtin().torch_npu.iter().filter(same).count() == 1 {
+        // What can be installed goes before what only the table has.
+        let installable =
+            Matrix::builtin().best_torch_npu(&row.torch, row.cann.as_ref().unwrap(), None, None);
+        let replaced = row.wheels.is_empty() && installable.is_some();
+        if !replaced && Matrix::builtin().torch_npu.iter().filter(same).count() == 1 {
             questions.push(both.to_vec());
         }
         let documented = row.python_documented.first().map(|python| ("aarch64", python));
@@ -273,4 +277,51 @@ fn json_carries_advice_and_rows() {
     assert!(
         report["matrix"]["torch_npu"][0]["source"].as_str().unwrap().contains("Ascend/pytorch")
     );
+}
+
+/// MindSpore has its own answer, asked for or on a machine that has it; so have a driver and a chip
+/// that are elsewhere.
+#[test]
+fn mindspore_driver_and_chip_are_planned_for() {
+    let asked = ["compat", "--json", "--mindspore", "2.7.0", "--soc", "a3", "--arch", "aarch64"];
+    let (code, text, _) = compat(&[&asked[..], &["--python", "3.11"]].concat());
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let advice = &report["mindspore_advice"];
+    assert_eq!((code, &advice["cann"]), (Some(0), &"8.2.RC1".into()), "{text}");
+    assert!(advice["commands"].to_string().contains("Atlas-A3-cann-kernels_8.2.RC1"), "{advice}");
+    assert!(report["advice"].is_null() && report["resolved"]["soc"].is_object(), "{text}");
+
+    let (code, text, _) = compat(&[&asked[..], &["--python", "3.13"]].concat());
+    assert!(code == Some(3) && text.contains("MindSpore 2.7.0 has no wheel for"), "{text}");
+
+    let dir = crate::support::recipe::beside("ok-mindspore");
+    let mut program = Command::new(cargo_bin!("ascend-doctor"));
+    let root = dir.path().join("machine");
+    let output = program.args(["compat", "--sysroot"]).arg(root).env_clear().output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains("What to install: MindSpore"), "{text}");
+    assert!(!text.contains("torch"), "{text}");
+
+    let torch = ["compat", "--torch", "2.7.1", "--cann", "8.5.0", "--driver"];
+    let (_, text, _) = compat(&[&torch[..], &["25.5.0"]].concat());
+    assert!(text.contains("Driver 25.5.0 serves CANN 8.5.0"), "{text}");
+    let (_, text, _) = compat(&[&torch[..], &["23.0.0"]].concat());
+    assert!(text.contains("Nothing says that driver 23.0.0 serves CANN 8.5.0"), "{text}");
+    for (option, value) in [("--driver", "x"), ("--soc", "h100"), ("--mindspore", "9")] {
+        let (code, _, err) = compat(&["compat", option, value]);
+        assert!(code == Some(2) && err.contains("nearest: `"), "{err}");
+    }
+}
+
+/// The CANN of a machine decides: the version that the vendor recommends with it goes before a newer
+/// one that also accepts it.
+#[test]
+fn recommended_goes_before_newer() {
+    for (cann, torch_npu) in [("8.2.RC1", "2.6.0"), ("8.1.RC1", "2.5.1")] {
+        let (_, text, _) =
+            compat(&["compat", "--json", "--cann", cann, "--arch", "aarch64", "--python", "3.10"]);
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(report["advice"]["level"], "recommended", "{text}");
+        assert_eq!(report["advice"]["torch_npu"], torch_npu);
+    }
 }

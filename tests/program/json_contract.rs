@@ -17,7 +17,7 @@ use crate::support::recipe;
 pub(crate) type Row = (&'static str, &'static str);
 
 /// Every subcommand, in every mode. They run in this order: some read what others wrote.
-pub(crate) const ROWS: [Row; 64] = [
+pub(crate) const ROWS: [Row; 65] = [
     ("check --sysroot root", "check/2"),
     ("check --sysroot root --only HOST-SHM --verbose", "check/2"),
     ("check --sysroot root --skip HOST-SHM --fail-on never --on-inconclusive allow", "check/2"),
@@ -34,6 +34,7 @@ pub(crate) const ROWS: [Row; 64] = [
     ("compat --sysroot root --torch 2.7.1 --python 3.11", "compat/2"),
     ("compat --sysroot root --torch 2.7.1 --cann 7.0.0", "compat/2"),
     ("compat --facts facts.json --vllm-ascend 0.11 --arch aarch64", "compat/2"),
+    ("compat --facts facts.json --mindspore 2.7 --driver 25.5.0 --soc a3", "compat/2"),
     ("compat --sysroot root --matrix matrix.toml --torch-npu 2.7.1", "compat/2"),
     ("translate-error 507035", "codes/1"),
     ("translate-error 507035 EI0006 0x7110001 -8005 --explain", "codes/1"),

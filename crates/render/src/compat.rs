@@ -11,7 +11,7 @@ use base::report::Report;
 use base::text::{Lang, escape_line};
 use data::{
     Matrix,
-    matrix::{Advice, Level},
+    matrix::{Level, Plan},
     ui,
 };
 
@@ -22,7 +22,7 @@ pub struct CompatPage<'a> {
     /// The rows that the filters left.
     pub matrix: &'a Matrix,
     /// What to install.
-    pub advice: Option<&'a Advice>,
+    pub advice: Option<&'a Plan>,
 }
 
 /// Writes a page about versions that fit together.
@@ -37,27 +37,22 @@ pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -
         writeln!(out)?;
     }
     if let Some(advice) = page.advice {
-        let versions = [
-            format!("torch {}", advice.torch),
-            format!("torch_npu {}", advice.torch_npu),
-            format!("CANN {}", advice.cann),
-        ];
-        let versions = versions.join(match style.lang {
+        let versions = advice.versions().join(match style.lang {
             Lang::En => ", ",
             Lang::Zh => "、",
         });
         let install = heading(ui::COMPAT_INSTALL);
         writeln!(out, "{}", labeled_sentence(&install, &versions, style.lang))?;
-        for command in &advice.commands {
+        for command in advice.commands() {
             write_command(command, 2, style, out)?;
         }
         writeln!(out, "{}", heading(ui::COMPAT_REASONS))?;
-        for reason in &advice.reasons {
+        for reason in advice.reasons() {
             write_paragraph(&escape_line(reason.get(style.lang)), "  - ", style, out)?;
         }
         if style.verbose {
             writeln!(out, "{}", heading(ui::COMPAT_SOURCES))?;
-            for source in &advice.sources {
+            for source in advice.sources() {
                 write_paragraph(&escape_line(source), "  - ", style, out)?;
             }
         }

@@ -62,8 +62,17 @@ impl Matrix {
         arch: Option<&str>,
         python: Option<&str>,
     ) -> Option<&TorchNpu> {
+        self.best_of(self.installable(torch, arch, python), cann).map(|(_, row)| row)
+    }
+
+    /// The best of these versions on this CANN, the first of several.
+    fn best_of<'a>(
+        &self,
+        rows: impl Iterator<Item = &'a TorchNpu>,
+        cann: &CannVersion,
+    ) -> Option<(u8, &'a TorchNpu)> {
         let mut best: Option<(u8, &TorchNpu)> = None;
-        for row in self.installable(torch, arch, python) {
+        for row in rows {
             let Some(rank) = rank_support(&self.torch_npu_with_cann(&row.version, cann)) else {
                 continue;
             };
@@ -71,7 +80,19 @@ impl Matrix {
                 best = Some((rank, row));
             }
         }
-        best.map(|(_, row)| row)
+        best
+    }
+
+    /// Versions that the vendor's table places, but that no package index has.
+    fn unpublished(
+        &self,
+        torch: &Version,
+        arch: Option<&str>,
+        python: Option<&str>,
+    ) -> impl Iterator<Item = &TorchNpu> {
+        self.torch_npu_for(torch).into_iter().filter(move |row| {
+            row.wheels.is_empty() && row.level == Level::Recommended && row.runs_on(arch, python)
+        })
     }
 }
 
@@ -111,7 +132,7 @@ pub struct NoAdvice {
 }
 
 impl NoAdvice {
-    fn new(reason: Text, nearest: Vec<String>) -> Self {
+    pub(super) fn new(reason: Text, nearest: Vec<String>) -> Self {
         Self { reason, nearest }
     }
 }
@@ -131,7 +152,7 @@ impl Matrix {
             Some(version) => Some(self.vllm_ascend(version).ok_or_else(|| {
                 let known = self.vllm_ascend.iter().map(|row| row.version.to_string());
                 let reason = ui::CompatUnknownVllmAscend { version }.text();
-                NoAdvice::new(reason, find_nearest(&version.to_string(), known))
+                NoAdvice::new(reason, list_versions(&version.to_string(), known))
             })?),
             None => None,
         };
@@ -145,6 +166,24 @@ impl Matrix {
             None => self.choose(wish.torch.as_ref().map(|v| &v.0), wanted_cann, machine)?,
         };
         Ok(self.write_out(&choice, plugin, machine))
+    }
+
+    /// Whether the driver serves the CANN, in words.
+    pub(super) fn driver_reason(&self, machine: &Machine, cann: &CannVersion) -> Text {
+        let Some(verdict) = self.driver_verdict(machine, cann) else {
+            return ui::CompatNoDriver { cann }.text();
+        };
+        let driver = machine.driver.as_ref().map_or_else(String::new, ToString::to_string);
+        match verdict {
+            DriverSupport::TooOld { expected, .. } | DriverSupport::Unverified { expected } => {
+                let expected = expected.join(", ");
+                ui::CompatDriverUnsure { cann, driver, expected }.text()
+            }
+            DriverSupport::Unknown | DriverSupport::NewerCann => {
+                ui::CompatDriverUnknown { cann, driver }.text()
+            }
+            _ => ui::CompatDriverFits { cann, driver }.text(),
+        }
     }
 
     fn driver_verdict(&self, machine: &Machine, cann: &CannVersion) -> Option<DriverSupport> {
@@ -171,7 +210,7 @@ impl Matrix {
         let known = || self.torch_npu.iter().map(|row| row.version.to_string());
         let npu = self.torch_npu(version).ok_or_else(|| {
             let reason = ui::CompatUnknownTorchNpu { version }.text();
-            NoAdvice::new(reason, find_nearest(&version.to_string(), known()))
+            NoAdvice::new(reason, list_versions(&version.to_string(), known()))
         })?;
         let (arch, python) = (machine.arch.as_deref(), machine.python.as_deref());
         if !npu.runs_on(arch, python) {
@@ -215,7 +254,7 @@ impl Matrix {
                 if !known.contains(&&torch) {
                     let version = torch.to_string();
                     let names = known.iter().map(ToString::to_string);
-                    let near = find_nearest(&version, names);
+                    let near = list_versions(&version, names);
                     let newer = known.first().is_none_or(|newest| torch > **newest);
                     let reason = if newer {
                         ui::CompatNewerTorch { version }.text()
@@ -236,9 +275,11 @@ impl Matrix {
             driver: self.driver_verdict(machine, &cann),
         };
         if let Some(cann) = wanted.or(machine.cann.as_ref().map(|cann| cann.0)) {
-            let mut all = torches.iter();
-            if let Some(npu) = all.find_map(|torch| self.best_torch_npu(torch, &cann, arch, python))
-            {
+            // A recommended version goes before a newer one that also accepts this CANN.
+            let published = torches.iter().flat_map(|torch| self.installable(torch, arch, python));
+            let placed = torches.iter().flat_map(|torch| self.unpublished(torch, arch, python));
+            let best = self.best_of(published, &cann).or_else(|| self.best_of(placed, &cann));
+            if let Some((_, npu)) = best {
                 return Ok(choice(npu, cann));
             }
             if wanted.is_some() {
@@ -288,7 +329,7 @@ impl Matrix {
         plugin: Option<&VllmAscend>,
         machine: &Machine,
     ) -> Advice {
-        let Choice { npu, cann, support, driver } = choice;
+        let Choice { npu, cann, support, .. } = choice;
         let installed = machine.cann.as_ref().is_some_and(|here| here.0 == *cann);
         let mut reasons = Vec::new();
         let mut sources = vec![npu.source.clone()];
@@ -307,21 +348,7 @@ impl Matrix {
         if let Some(old) = old {
             reasons.push(ui::CompatOtherCann { here: old, cann }.text());
         }
-        if let Some(driver) = driver {
-            let shown = machine.driver.as_ref().map_or_else(String::new, ToString::to_string);
-            reasons.push(match driver {
-                DriverSupport::TooOld { expected, .. } | DriverSupport::Unverified { expected } => {
-                    let expected = expected.join(", ");
-                    ui::CompatDriverUnsure { driver: shown, cann, expected }.text()
-                }
-                DriverSupport::Unknown | DriverSupport::NewerCann => {
-                    ui::CompatDriverUnknown { driver: shown, cann }.text()
-                }
-                _ => ui::CompatDriverFits { driver: shown, cann }.text(),
-            });
-        } else {
-            reasons.push(ui::CompatNoDriver { cann }.text());
-        }
+        reasons.push(self.driver_reason(machine, cann));
         let mut commands = Vec::new();
         if !installed {
             commands.extend(cann_packages(cann, machine, uses_atb(npu)));
@@ -349,7 +376,7 @@ impl Matrix {
 }
 
 /// Python and architecture of the machine, as far as they are known.
-fn shown(machine: &Machine) -> String {
+pub(super) fn shown(machine: &Machine) -> String {
     let python = machine.python.as_ref().map(|python| format!("Python {python}"));
     python.into_iter().chain(machine.arch.clone()).collect::<Vec<_>>().join(", ")
 }
@@ -381,22 +408,26 @@ fn list_builds<'a>(
 /// Refuses a Python or an architecture for which a vllm-ascend with wheels has none.
 fn plugin_runs_on(plugin: &VllmAscend, machine: &Machine) -> Result<(), NoAdvice> {
     let version = plugin.version.to_string();
-    let Some(row) = PackageIndex::builtin().published("vllm-ascend", &version) else {
-        return Ok(());
-    };
+    let Some(nearest) = lacks_build("vllm-ascend", &version, machine) else { return Ok(()) };
+    let reason = ui::CompatNoPluginBuild { version, wanted: shown(machine) }.text();
+    Err(NoAdvice::new(reason, nearest))
+}
+
+/// If a package with wheels on the default index has none for this machine: those for which it has
+/// one.
+pub(super) fn lacks_build(package: &str, version: &str, machine: &Machine) -> Option<Vec<String>> {
+    let row = PackageIndex::builtin().published(package, version)?;
     let lacks = |known: &[&str], wanted: &Option<String>| {
         let lacks = |wanted: &String| !known.is_empty() && !known.contains(&wanted.as_str());
         wanted.as_ref().is_some_and(lacks)
     };
-    let nearest = if lacks(&row.archs, &machine.arch) {
-        row.archs.iter().map(|&arch| arch.to_owned()).collect()
+    if lacks(&row.archs, &machine.arch) {
+        Some(row.archs.iter().map(|&arch| arch.to_owned()).collect())
     } else if lacks(&row.pythons, &machine.python) {
-        row.pythons.iter().map(|python| format!("Python {python}")).collect()
+        Some(row.pythons.iter().map(|python| format!("Python {python}")).collect())
     } else {
-        return Ok(());
-    };
-    let reason = ui::CompatNoPluginBuild { version, wanted: shown(machine) }.text();
-    Err(NoAdvice::new(reason, nearest))
+        None
+    }
 }
 
 fn remove_duplicates(names: impl Iterator<Item = String>) -> Vec<String> {
@@ -410,7 +441,7 @@ fn remove_duplicates(names: impl Iterator<Item = String>) -> Vec<String> {
 }
 
 /// At most five known names, those that share the longest beginning with `wanted` first.
-fn find_nearest(wanted: &str, known: impl Iterator<Item = String>) -> Vec<String> {
+pub(super) fn list_versions(wanted: &str, known: impl Iterator<Item = String>) -> Vec<String> {
     let shared = |name: &str| wanted.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
     let mut all = remove_duplicates(known);
     all.sort_by_key(|name| std::cmp::Reverse(shared(name)));

@@ -58,17 +58,19 @@ impl Matrix {
             reasons.push(ui::CompatNumpy { cann, spec }.text());
         }
         let numpy = numpy.unwrap_or_else(|| "numpy".to_owned());
-        commands.push(format!(
-            "{pip} torch_npu=={} pyyaml setuptools {}",
-            npu.version,
-            shell_quote(&numpy)
-        ));
+        let wanted = if npu.wheels.is_empty() {
+            reasons.push(ui::CompatDownload { version: &npu.version }.text());
+            format!("./torch_npu-{}-*.whl", npu.version)
+        } else {
+            format!("torch_npu=={}", npu.version)
+        };
+        commands.push(format!("{pip} {wanted} pyyaml setuptools {}", shell_quote(&numpy)));
         commands
     }
 }
 
 /// Why the default index does not do.
-fn explain_gap(gap: &OfficialPair) -> Text {
+pub(super) fn explain_gap(gap: &OfficialPair) -> Text {
     let wanted = &gap.requirements;
     let what = gap.reason.split(": ").next().unwrap_or_default();
     let mut text = match gap.verdict {

@@ -9,7 +9,9 @@
 mod advice;
 mod driver;
 mod install;
+mod mindspore_advice;
 mod parsed;
+mod plan;
 mod request;
 mod resolve;
 mod rows;
@@ -18,7 +20,9 @@ mod torch_npu;
 
 pub use advice::{Advice, NoAdvice};
 pub use driver::{CannSide, DriverSide, DriverSupport};
+pub use mindspore_advice::MindSporeAdvice;
 pub use parsed::{Parsed, Pattern, Release, ReleaseLine};
+pub use plan::Plan;
 pub use request::{Machine, RequestedVersions};
 pub use resolve::{Resolved, resolve_cann, resolve_version};
 pub use rows::*;

@@ -45,4 +45,7 @@ pub struct RequestedVersions {
     pub cann: Option<Parsed<CannVersion>>,
     /// vllm-ascend.
     pub vllm_ascend: Option<Parsed<Version>>,
+    /// MindSpore.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mindspore: Option<Parsed<Version>>,
 }
