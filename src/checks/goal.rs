@@ -25,7 +25,14 @@ pub(super) fn select(ctx: &Context<'_>) -> &'static str {
         Profile::Container => "container",
         Profile::Build => "build",
         Profile::Node => "node",
-        Profile::Inference | Profile::Train => framework_goal(ctx.facts).unwrap_or("torch"),
+        Profile::Import => "import",
+        Profile::Torch => "torch",
+        Profile::Vllm => "vllm",
+        Profile::Sglang => "sglang",
+        Profile::Mindspore => "mindspore",
+        Profile::Inference => framework_goal(ctx.facts).unwrap_or("torch"),
+        Profile::Train if framework_goal(ctx.facts) == Some("mindspore") => "mindspore",
+        Profile::Train => "train",
         Profile::General => suggested(ctx),
     }
 }
@@ -49,6 +56,8 @@ fn framework_goal(facts: &Facts) -> Option<&'static str> {
     let has = |name: &str| facts.python.dist(name).is_some();
     if has("vllm-ascend") || has("vllm") {
         Some("vllm")
+    } else if has("sglang") {
+        Some("sglang")
     } else if has("torch-npu") {
         Some("torch")
     } else if has("mindspore") {
@@ -65,7 +74,8 @@ fn framework_goal(facts: &Facts) -> Option<&'static str> {
 
 /// Whether the goal needs a framework for Python.
 pub(super) fn needs_framework(ctx: &Context<'_>) -> bool {
-    ctx.profile.needs_framework() || matches!(select(ctx), "torch" | "vllm" | "mindspore")
+    ctx.profile.needs_framework()
+        || matches!(select(ctx), "torch" | "vllm" | "sglang" | "mindspore")
 }
 
 /// Finds a place that the user may not read, among those of the checks that a predicate accepts.

@@ -96,7 +96,7 @@ fn cann(facts: &Facts) -> Option<Text> {
 }
 
 pub(super) fn frameworks(facts: &Facts) -> Option<String> {
-    let names = ["torch", "torch-npu", "vllm", "vllm-ascend", "mindspore"];
+    let names = ["torch", "torch-npu", "vllm", "vllm-ascend", "sglang", "mindspore"];
     joined(names.iter().filter_map(|name| {
         let dist = facts.python.dist(name)?;
         Some(format!("{} {}", name.replace("torch-npu", "torch_npu"), dist.version))

@@ -3,10 +3,11 @@
 
 use super::check::Area;
 use super::chip;
+use super::goal;
 use super::pep::{self, not_installed};
 use super::{Check, Context, Family};
 use base::chip::ChipFamily;
-use base::report::Evidence;
+use base::report::{Evidence, Severity};
 use data::{
     Outcome, RawFinding, Reason,
     findings::{triton_chip, triton_conflict, vllm_build, vllm_empty, vllm_plugin, vllm_version},
@@ -27,6 +28,11 @@ pub(super) const CHECKS: &[Check] = &[
 /// The group of entry points in which vLLM looks for platforms.
 const PLATFORMS: &str = "vllm.platform_plugins";
 
+/// Whoever serves with vLLM needs both; for other goals it is in the way at most.
+fn severity(ctx: &Context<'_>) -> Severity {
+    if goal::select(ctx) == "vllm" { Severity::Error } else { Severity::Warning }
+}
+
 fn plugin(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     let python = &facts.python;
@@ -36,7 +42,7 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
         return match vllm {
             Some(vllm) if npu => vec![
                 vllm_plugin::Absent { vllm: &vllm.version }
-                    .warning()
+                    .at(severity(ctx))
                     .evidence(vllm.version_place()),
             ]
             .into(),
@@ -53,7 +59,7 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
     if vllm.is_none() {
         found.push(
             vllm_plugin::NoVllm { vllm_ascend: &ascend.version }
-                .warning()
+                .at(severity(ctx))
                 .evidence(ascend.version_place()),
         );
     }

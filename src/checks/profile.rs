@@ -11,8 +11,18 @@ pub enum Profile {
     /// No particular use.
     #[default]
     General,
-    /// Inference on this machine.
+    /// Importing `torch_npu`: no device is needed.
+    Import,
+    /// PyTorch on the NPUs of this machine.
+    Torch,
+    /// Inference on this machine, with the framework that is installed.
     Inference,
+    /// vLLM on the NPUs of this machine.
+    Vllm,
+    /// SGLang on the NPUs of this machine.
+    Sglang,
+    /// MindSpore on the NPUs of this machine.
+    Mindspore,
     /// Training on this machine.
     Train,
     /// Training or serving over several machines: device network too.
@@ -28,23 +38,17 @@ pub enum Profile {
 impl Profile {
     /// Whether NPU devices and a driver have to be visible.
     pub const fn needs_npu(self) -> bool {
-        matches!(
-            self,
-            Self::Inference | Self::Train | Self::MultiNode | Self::Container | Self::Node
-        )
+        !matches!(self, Self::General | Self::Import | Self::Build)
     }
 
     /// Whether CANN has to be installed.
     pub const fn needs_cann(self) -> bool {
-        matches!(
-            self,
-            Self::Inference | Self::Train | Self::MultiNode | Self::Container | Self::Build
-        )
+        !matches!(self, Self::General | Self::Node)
     }
 
     /// Whether a framework (`torch_npu` or `MindSpore`) has to be installed.
     pub const fn needs_framework(self) -> bool {
-        matches!(self, Self::Inference | Self::Train | Self::MultiNode)
+        !matches!(self, Self::General | Self::Container | Self::Build | Self::Node)
     }
 
     /// Whether the network between devices has to be configured.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::Style;
 use super::plain::labeled_sentence;
 use super::wrap::wrap_hanging;
-use base::report::{Coverage, Link, Need, Report};
+use base::report::{Coverage, Link, Need, Report, Verdict};
 use base::text::{Lang, escape_line};
 use data::{goals, ui};
 
@@ -13,6 +13,37 @@ use data::{goals, ui};
 pub(super) fn headline(report: &Report, lang: Lang) -> Option<String> {
     let text = goals::headline(report)?;
     Some(escape_line(text.get(lang)).into_owned())
+}
+
+/// The sentence at the end of a check of a machine: the goal that it is ready for, or the first
+/// thing to do. Whoever scrolls to the end of a long report needs one of them.
+pub(super) fn closing(report: &Report, lang: Lang) -> Option<String> {
+    let proof = report.proof.as_ref().filter(|_| report.command == "check")?;
+    let first = |is: fn(&Coverage) -> bool| {
+        let mut required = proof.links.iter().filter(|link| link.need == Need::Required);
+        Some(&required.find(|link| is(&link.coverage))?.coverage)
+    };
+    let step = match proof.verdict() {
+        // A machine that nothing is known to be meant for is ready for nothing.
+        Verdict::Pass if proof.goal.id == "inventory" => return None,
+        Verdict::Pass => return headline(report, lang),
+        Verdict::Fail => {
+            let broken = first(|coverage| matches!(coverage, Coverage::Contradicted { .. }))?;
+            let Coverage::Contradicted { findings, .. } = broken else { return None };
+            let cause = report.findings.iter().find(|found| findings.contains(&found.id))?;
+            let step = cause.fix.first()?.text.get(lang);
+            match lang {
+                Lang::En => format!("{step} ({})", cause.id),
+                Lang::Zh => format!("{step}（{}）", cause.id),
+            }
+        }
+        Verdict::Inconclusive => {
+            let open = first(|coverage| matches!(coverage, Coverage::NotExamined { .. }))?;
+            let Coverage::NotExamined { settle, .. } = open else { return None };
+            settle.get(lang).to_owned()
+        }
+    };
+    Some(labeled_sentence(&ui::FIRST_STEP.get(lang), &escape_line(&step), lang))
 }
 
 /// A fact that could not be judged.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::Style;
-use super::coverage::{headline, open_points, write_links};
+use super::coverage::{closing, headline, open_points, write_links};
 use super::gate;
 use super::plain::{labeled_sentence, list_explained, show_evidence, summary_line, write_overview};
 use super::wrap::{wrap, wrap_hanging, write_command};
@@ -288,6 +288,9 @@ impl Page {
                 let line = format!("{what} {}", value.get(lang));
                 self.write_hanging(&ui::DATA_USED.get(lang), &escape_line(&line), out)?;
             }
+        }
+        if let Some(sentence) = closing(report, lang) {
+            self.write_paragraph("", &sentence, out)?;
         }
         Ok(())
     }

@@ -92,6 +92,7 @@ labels! {
     EXPLAINS = "explains",
     FAMILY = "family",
     FINDING = "finding",
+    FIRST_STEP = "first_step",
     FIX = "fix",
     FLEET_ABSENT = "fleet_absent",
     FLEET_ARCH = "fleet_arch",

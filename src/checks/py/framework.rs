@@ -1,6 +1,6 @@
 //! `PY-FRAMEWORK`: the framework that the goal needs is installed for the interpreter that starts.
 
-use crate::{Context, goal};
+use crate::{Context, Profile, goal};
 use base::report::Evidence;
 use data::{
     Outcome, RawFinding, Reason,
@@ -11,10 +11,39 @@ use data::{
 /// Distributions that make a framework use an NPU.
 const BACKENDS: [&str; 2] = ["torch-npu", "mindspore"];
 
+/// The backend and the framework that a profile names.
+const fn named(profile: Profile) -> Option<(&'static str, &'static str)> {
+    match profile {
+        Profile::Import | Profile::Torch => Some(("torch-npu", "torch-npu")),
+        Profile::Vllm => Some(("torch-npu", "vllm")),
+        Profile::Sglang => Some(("torch-npu", "sglang")),
+        Profile::Mindspore => Some(("mindspore", "mindspore")),
+        _ => None,
+    }
+}
+
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
-    if BACKENDS.iter().any(|name| python.dist(name).is_some()) {
-        return Outcome::Passed;
+    let named = named(ctx.profile);
+    let has_backend = match named {
+        Some((backend, _)) => python.dist(backend).is_some(),
+        None => BACKENDS.iter().any(|name| python.dist(name).is_some()),
+    };
+    if has_backend {
+        return match named {
+            // VLLM-PLUGIN speaks of vllm-ascend without vLLM.
+            Some((_, package))
+                if python.dist(package).is_none() && python.dist("vllm-ascend").is_none() =>
+            {
+                vec![absent(ctx, package)].into()
+            }
+            _ => Outcome::Passed,
+        };
+    }
+    if let Some((backend @ "mindspore", _)) = named
+        && python.interpreter.is_some()
+    {
+        return vec![absent(ctx, backend)].into();
     }
     if !goal::needs_framework(ctx) {
         return match &python.interpreter {
@@ -45,10 +74,30 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     vec![found.because(&[py_interp::ID])].into()
 }
 
+/// The profile asks for a package that the interpreter does not have.
+fn absent(ctx: &Context<'_>, package: &str) -> RawFinding {
+    let python = &ctx.facts.python;
+    let path = python.command();
+    let found = py_framework::Package { package: display(package), path }.error();
+    let searched = python.site_dirs.iter().take(4);
+    let evidence = searched.map(|dir| Evidence::file(dir).says(ui::SEEN_NO_FRAMEWORK.text()));
+    evidence.fold(found, RawFinding::evidence).because(&[py_interp::ID])
+}
+
+/// The name of a framework as its makers write it.
+fn display(package: &str) -> &str {
+    match package {
+        "torch-npu" => "torch_npu",
+        "vllm" => "vLLM",
+        "sglang" => "SGLang",
+        "mindspore" => "MindSpore",
+        other => other,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Profile;
     use crate::testing::{dist, facts_with, python};
     use facts::{Facts, Interpreter};
 
@@ -76,5 +125,24 @@ mod tests {
         assert_eq!(run(&facts, Profile::Train), ["PY-FRAMEWORK.other"]);
         facts.python.dists.push(dist("torch-npu", "2.7.1"));
         assert_eq!(run(&facts, Profile::Train), ["passed"]);
+    }
+
+    #[test]
+    fn a_profile_names_its_framework() {
+        let mut facts = facts_with(python("3.11"), vec![dist("torch-npu", "2.7.1")]);
+        for profile in [Profile::Import, Profile::Torch, Profile::Inference] {
+            assert_eq!(run(&facts, profile), ["passed"]);
+        }
+        for (profile, package) in [
+            (Profile::Vllm, "vllm"),
+            (Profile::Sglang, "sglang"),
+            (Profile::Mindspore, "mindspore"),
+        ] {
+            assert_eq!(run(&facts, profile), ["PY-FRAMEWORK.package"], "{package}");
+            facts.python.dists.push(dist(package, "1.0"));
+            assert_eq!(run(&facts, profile), ["passed"], "{package}");
+        }
+        facts.python.dists.retain(|dist| dist.name == "mindspore");
+        assert_eq!(run(&facts, Profile::Torch), ["PY-FRAMEWORK.absent"]);
     }
 }

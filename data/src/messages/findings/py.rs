@@ -15,6 +15,7 @@ findings! {
         Absent = "absent" { path: Argument },
         NoPython = "no_python",
         Other = "other" { other: Argument, path: Argument },
+        Package = "package" { package: Argument, path: Argument },
         TorchOnly = "torch_only" { torch: Argument },
     }
     py_interp = "PY-INTERP" {
