@@ -38,6 +38,7 @@ pub mod site;
 #[cfg(test)]
 mod testing;
 mod torch;
+mod user;
 pub mod verdict;
 mod wheel;
 
@@ -48,6 +49,7 @@ pub use profile::Profile;
 const FAMILIES: &[&[Check]] = &[
     scan::CHECKS,
     host::CHECKS,
+    user::CHECKS,
     dev::CHECKS,
     drv::CHECKS,
     cann::CHECKS,

@@ -196,6 +196,8 @@ fn nnal(facts: &Facts) -> Option<String> {
 
 /// Variables that differ between the nodes or processes of one job.
 pub(super) const OF_ONE_PROCESS: &[&str] = &[
+    "LOGNAME",
+    "USER",
     "PWD",
     "SHELL",
     "TMPDIR",

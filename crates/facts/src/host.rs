@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Lines;
+use super::{Lines, NodeOwner};
 
 /// The machine and its operating system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -68,6 +68,12 @@ pub struct Host {
     pub accounts_read: bool,
     /// Name of the user under examination (`/etc/passwd`).
     pub user: Option<String>,
+    /// Whether `/etc/passwd` alone knows the users (`passwd:` in `/etc/nsswitch.conf`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accounts_of_files: bool,
+    /// Owner of the working directory, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd_owner: Option<NodeOwner>,
     /// Those of [`Host::groups`] in which `/etc/group` lists that user, or which are the
     /// user's first group in `/etc/passwd`.
     pub user_groups: Vec<String>,

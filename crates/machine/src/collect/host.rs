@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sysroot::Sysroot;
+use crate::sysroot::{ReadError, Sysroot};
 use base::hash::Sha256;
 use facts::Space;
 use facts::{Cpu, Facts, Host, InfoFile, NodeOwner};
@@ -170,6 +170,21 @@ fn modules(sysroot: &Sysroot) -> Option<Vec<String>> {
     )
 }
 
+/// Whether no other source than `/etc/passwd` is asked for users. Without a configuration the C
+/// library asks the files.
+fn accounts_of_files(sysroot: &Sysroot) -> bool {
+    let text = match sysroot.read_text("/etc/nsswitch.conf") {
+        Ok(text) => text,
+        Err(error) => return matches!(error, ReadError::NotFound | ReadError::NotDirectory),
+    };
+    let sources = text.lines().find_map(|line| line.trim_start().strip_prefix("passwd:"));
+    // systemd knows its own users and no user of a person.
+    sources.is_none_or(|sources| {
+        let mut sources = sources.split('#').next().unwrap_or_default().split_whitespace();
+        sources.all(|source| matches!(source, "files" | "compat" | "systemd"))
+    })
+}
+
 /// The user of the driver, the user under examination, and the groups that matter for both.
 fn users(sysroot: &Sysroot, facts: &mut Facts) {
     let info = facts.driver.install_info.as_ref();
@@ -184,6 +199,11 @@ fn users(sysroot: &Sysroot, facts: &mut Facts) {
         return;
     };
     facts.host.accounts_read = true;
+    facts.host.accounts_of_files = accounts_of_files(sysroot);
+    facts.host.cwd_owner = facts.process.cwd.as_deref().and_then(|cwd| {
+        let stat = sysroot.stat(cwd).ok()?;
+        stat.owner_known.then_some(NodeOwner { mode: stat.mode, uid: stat.uid, gid: stat.gid })
+    });
     let mut first_group = None;
     for line in passwd.lines() {
         let fields: Vec<&str> = line.split(':').collect();

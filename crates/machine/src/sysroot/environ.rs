@@ -17,6 +17,8 @@ const NAMES: &[&str] = &[
     "CONDA_DEFAULT_ENV",
     "PYENV_VERSION",
     "HOME",
+    "LOGNAME",
+    "USER",
     "PWD",
     "SHELL",
     "TMPDIR",

@@ -6,6 +6,12 @@ findings! {
     host_os = "HOST-OS" {
         NotListed = "not_listed" { os: Argument },
     }
+    host_user = "HOST-USER" {
+        Nameless = "nameless" { uid: Argument },
+    }
+    host_cwd = "HOST-CWD" {
+        Closed = "closed" { path: Argument },
+    }
     host_shm = "HOST-SHM" {
         Small = "small" { size: Argument },
     }
