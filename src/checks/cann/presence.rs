@@ -40,6 +40,17 @@ pub(super) fn found(ctx: &Context<'_>) -> Outcome {
     vec![evidence.fold(found, RawFinding::evidence)].into()
 }
 
+/// The only installation beside a link, by its name.
+fn sibling<'a>(ctx: &Context<'a>, link: &str) -> Option<&'a str> {
+    let (dir, _) = link.rsplit_once('/')?;
+    let cann = &ctx.facts.cann;
+    let roots = cann.installs.iter().map(|install| install.path.as_str());
+    let roots = roots.chain(cann.nnal.iter().map(|nnal| nnal.path.as_str()));
+    let mut beside = roots.filter_map(|root| root.strip_prefix(dir)?.strip_prefix('/'));
+    let only = beside.next().filter(|name| !name.contains('/'))?;
+    beside.next().is_none().then_some(only)
+}
+
 pub(super) fn links(ctx: &Context<'_>) -> Outcome {
     let cann = &ctx.facts.cann;
     if cann.links.is_empty() {
@@ -50,11 +61,14 @@ pub(super) fn links(ctx: &Context<'_>) -> Outcome {
         let evidence = Evidence::file(&link.path).value(format!("-> {}", link.target));
         let used = cann.env_paths.iter().find(|path| is_below(&path.entry, &link.path));
         let (path, target) = (&link.path, &link.target);
-        let found = match used {
-            Some(EnvPath { variable, .. }) => {
+        let found = match (used, sibling(ctx, &link.path)) {
+            (Some(EnvPath { variable, .. }), Some(have)) => {
+                cann_links::DanglingRenewed { have, path, target, variable }.error()
+            }
+            (Some(EnvPath { variable, .. }), None) => {
                 cann_links::DanglingUsed { path, target, variable }.error()
             }
-            None => cann_links::Dangling { path, target }.warning(),
+            (None, _) => cann_links::Dangling { path, target }.warning(),
         };
         out.push(found.evidence(evidence));
     }

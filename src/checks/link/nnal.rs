@@ -8,7 +8,7 @@ use crate::npu;
 use base::report::{Evidence, Severity, UNKNOWN_VERSION};
 use data::{
     FindingId, Outcome, Reason,
-    findings::{cann_found, nnal_abi, nnal_present, nnal_version},
+    findings::{cann_found, cann_links, nnal_abi, nnal_present, nnal_version},
     ui,
 };
 use facts::{LinkedObject, Nnal};
@@ -29,6 +29,12 @@ fn resolved<'a>(ctx: &Context<'a>) -> Option<(&'a str, Option<&'a Nnal>)> {
         found.real.strip_prefix(nnal.path.as_str()).is_some_and(|rest| rest.starts_with('/'))
     });
     Some((found.real.as_str(), nnal))
+}
+
+/// Whether a link to NNAL leads nowhere: what was sourced goes through it.
+fn dangles(ctx: &Context<'_>) -> bool {
+    let mut links = ctx.facts.cann.links.iter();
+    links.any(|link| link.real.is_none() && link.path.contains("/nnal/"))
 }
 
 /// NNAL-PRESENT: installed and on the path. `import torch_npu` succeeds without it; vllm-ascend
@@ -52,6 +58,7 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
         let found = nnal_present::NotSourced { nnal: &nnal.path, set_env }
             .at(severity)
             .evidence(Evidence::file(&nnal.path).value(nnal.version.as_deref().unwrap_or("-")));
+        let found = found.because(if dangles(ctx) { &[cann_links::ID] } else { &[] });
         if cann_not_sourced(ctx) { found.because(NOT_SOURCED) } else { found }
     } else if let Some(hidden) = npu::hidden_cann(ctx.facts) {
         return Outcome::Blocked(Reason::Unreadable { what: hidden.place().into() });
@@ -122,10 +129,14 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
         None => Evidence::file(&nnal.path),
     };
     vec![
-        nnal_version::Differs { cann: cann_version, nnal: nnal_version }
-            .at(severity)
-            .evidence(nnal_place.value(nnal_version))
-            .evidence(cann.version_place().value(cann_version)),
+        nnal_version::Differs {
+            arch: ctx.facts.host.arch.as_deref().unwrap_or("aarch64"),
+            cann: cann_version,
+            nnal: nnal_version,
+        }
+        .at(severity)
+        .evidence(nnal_place.value(nnal_version))
+        .evidence(cann.version_place().value(cann_version)),
     ]
     .into()
 }

@@ -22,7 +22,9 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
             let is_link = sysroot.lstat(&path).is_ok_and(|stat| stat.kind == FileKind::Link);
             let real = sysroot.real(&path).ok();
             let is_root = real.as_deref().is_some_and(|real| is_root(sysroot, real));
-            if is_link && (is_root || real.is_none()) {
+            // The variables of NNAL have led the search for CANN here before.
+            let is_known = facts.cann.links.iter().any(|link| link.path == path);
+            if is_link && !is_known && (is_root || real.is_none()) {
                 let target = sysroot.read_link(&path).unwrap_or_default();
                 let root = real.clone().filter(|_| is_root);
                 facts.cann.links.push(CannLink { path, target, real: real.clone(), root });

@@ -9,6 +9,9 @@ findings! {
     }
     cann_links = "CANN-LINKS" {
         Dangling = "dangling" { path: Argument, target: Argument },
+        DanglingRenewed = "dangling_renewed" {
+            have: Argument, path: Argument, target: Argument, variable: Argument,
+        },
         DanglingUsed = "dangling_used" { path: Argument, target: Argument, variable: Argument },
         Disagree = "disagree" { dir: Argument, main: Argument, path: Argument, root: Argument },
     }

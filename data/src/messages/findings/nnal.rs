@@ -8,7 +8,7 @@ findings! {
         NotSourced = "not_sourced" { nnal: Argument, set_env: Argument },
     }
     nnal_version = "NNAL-VERSION" {
-        Differs = "differs" { cann: Argument, nnal: Argument },
+        Differs = "differs" { arch: Argument, cann: Argument, nnal: Argument },
         Symbols = "symbols" {
             count: Count, library: Argument, nnal: Argument, npu: Argument, symbol: Argument,
         },
