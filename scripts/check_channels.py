@@ -41,7 +41,7 @@ PACKAGES = [
     "pre_commit==4.7.0",
     "zizmor==1.32.0",
 ]
-# A machine that passes and one that fails, both with the goal `torch`.
+# A machine that passes and one that fails, both with the goal `train`.
 HEALTHY, BROKEN = "ok-host-910b", "f09-not-in-group"
 CUDA = "import torch\nx = torch.ones(2).cuda()\ny = torch.cuda.cudart()\n"
 
@@ -83,8 +83,8 @@ class Channels:
             subprocess.run([*fixture, machine, at / machine], check=True, stdout=subprocess.DEVNULL)
         # The policy as the page has it; recipes with another profile expect its goal.
         self.policy = block("gate: policy")
-        for goal in ("torch", "node", "container"):
-            policy = self.policy.replace('goal = "torch"', f'goal = "{goal}"')
+        for goal in ("train", "node", "container"):
+            policy = self.policy.replace('goal = "train"', f'goal = "{goal}"')
             (at / f"{goal}.toml").write_text(policy)
 
     def run(self, command, cwd=None, **variables) -> subprocess.CompletedProcess:
@@ -122,7 +122,7 @@ class Channels:
         for machine, status in ((HEALTHY, 0), (BROKEN, 1)):
             inputs = {name: about["default"] for name, about in action["inputs"].items()} | given
             inputs["command"] += f" --sysroot {machine}"
-            inputs["config"] = "torch.toml"
+            inputs["config"] = "train.toml"
             out = self.steps(action, inputs)
             ensure(out["last"] == status, f"action on {machine}: {out}")
             ensure(out["status"] == str(status), f"output of the action on {machine}: {out}")
@@ -171,7 +171,7 @@ class Channels:
         job = load(block("gate: gitlab"))["npu-preflight"]
         variables = base["variables"] | job["variables"]
         for machine, status in ((HEALTHY, 0), (BROKEN, 1)):
-            mine = variables | {"ASCEND_DOCTOR_OPTIONS": "--config torch.toml"}
+            mine = variables | {"ASCEND_DOCTOR_OPTIONS": "--config train.toml"}
             mine["ASCEND_DOCTOR_COMMAND"] += f" --sysroot {machine}"
             script = "\n".join([*base["before_script"], *base["script"]])
             done = self.run(["bash", "-e", "-c", script], **mine)
