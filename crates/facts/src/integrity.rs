@@ -67,7 +67,8 @@ pub struct PackageIntegrity {
 pub struct FileDifference {
     /// Path on the machine.
     pub path: String,
-    /// `missing`, `size` (bytes), `hash`, `type` (no regular file) or `unreadable`.
+    /// `missing`, `size` (bytes), `hash`, `nul` (a module with NUL bytes), `type` (no regular file)
+    /// or `unreadable`.
     pub kind: String,
     /// What RECORD says.
     pub expected: String,

@@ -296,7 +296,7 @@ fn with_files(
         found = found.evidence(match file.kind.as_str() {
             "missing" => seen.says(ui::SEEN_MISSING.text()),
             "size" => seen.says(ui::SeenSize { found: found_there, expected }.text()),
-            "hash" => seen.says(ui::SeenHash { found: found_there, expected }.text()),
+            "hash" | "nul" => seen.says(ui::SeenHash { found: found_there, expected }.text()),
             _ => seen.value(&file.found),
         });
         if let Some(line) = file.line {

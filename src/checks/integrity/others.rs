@@ -66,9 +66,10 @@ fn judge(ctx: &Context<'_>, package: &PackageIntegrity) -> Vec<RawFinding> {
         let finding = py_record::Resized { count, interpreter, name, path, version };
         add(finding.warning(), &resized);
     }
-    // An empty module has lost what it held; edited ones hold something.
-    let (emptied, edited): (Vec<_>, Vec<_>) =
-        modules.into_iter().partition(|file| file.kind == "size" && file.found == "0");
+    // An empty module, or one of NUL bytes, has lost what it held; edited ones hold something.
+    let is_lost =
+        |file: &&FileDifference| file.kind == "nul" || (file.kind == "size" && file.found == "0");
+    let (emptied, edited): (Vec<_>, Vec<_>) = modules.into_iter().partition(is_lost);
     if let Some(FileDifference { path, .. }) = emptied.first() {
         add(py_record::Damaged { interpreter, name, path, version }.error(), &emptied);
     }
@@ -112,6 +113,7 @@ mod tests {
         assert_eq!(judged(&[("a.py", "size", "9")]), ["warning PY-RECORD edited"]);
         assert_eq!(judged(&[("a.py", "hash", "x")]), ["warning PY-RECORD edited"]);
         assert_eq!(judged(&[("a.py", "size", "0")]), ["error PY-RECORD damaged"]);
+        assert_eq!(judged(&[("a.py", "nul", "x")]), ["error PY-RECORD damaged"]);
         // PY-DUP speaks of what is missing.
         assert_eq!(judged(&[("lib/a.so", "missing", "")]), [""; 0]);
         assert_eq!(judged(&[("lib/a.so", "unreadable", "")]).len(), 1);

@@ -421,4 +421,9 @@ fn other_packages_are_compared_with_their_records() {
     };
     assert_eq!(compared(true), of_both("size hash"));
     assert_eq!(compared(false), of_both("size"));
+    // Of the right size, and of NUL bytes.
+    for name in ["mindspore", "sgl_kernel_npu"] {
+        write(&format!("{name}/a.py"), b"\0");
+    }
+    assert_eq!(compared(true), of_both("nul hash"));
 }
