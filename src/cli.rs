@@ -247,8 +247,15 @@ pub struct CheckArgs {
     ///
     /// A JSON report of `check`, for example from before an upgrade. Shows what changed, and which
     /// findings rest on it.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["facts_only", "list_compat"])]
+    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with_all = ["facts_only", "list_compat"])]
     pub baseline: Option<PathBuf>,
+    /// Write the steps to a working machine as a script
+    ///
+    /// Steps are in order and name what they need: root, the host, a restart. Versions are chosen
+    /// together and tested against the matrix. Nothing is run. With `--json`, the report has the
+    /// member `plan`.
+    #[arg(long, conflicts_with_all = ["facts_only", "list_compat", "query", "metrics_file", "every", "expect_from"])]
+    pub plan: bool,
     /// Write expectations of a site from a report
     ///
     /// FILE is the JSON report of a healthy machine. The output is an `ascend-doctor.toml` with

@@ -12,7 +12,7 @@ use super::table;
 use crate::data_pack::{Pack, PackError, invalid};
 use crate::packed::built_in_table;
 use crate::ui;
-use crate::{FindingId, Outcome, RawFinding, Reason};
+use crate::{Component, FindingId, Outcome, Phase, RawFinding, Reason, Requirement};
 use base::report::{CheckState, Finding, FixStep, Report, RuleResult, Severity, UNKNOWN_VERSION};
 use base::text::{Lang, Text, fill, fill_quoted};
 
@@ -102,6 +102,14 @@ pub struct FixTemplate {
     pub zh: String,
     /// A command line; the values of its placeholders are quoted for a shell.
     pub run: Option<String>,
+    /// When it is carried out; `None` for a look, and for what is done instead of another step.
+    pub phase: Option<Phase>,
+    /// What it takes beside its command.
+    #[serde(default)]
+    pub needs: Vec<Requirement>,
+    /// What it installs, in a version that a plan chooses.
+    #[serde(default)]
+    pub installs: Vec<Component>,
 }
 
 impl Serialize for FixTemplate {

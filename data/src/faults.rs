@@ -319,6 +319,7 @@ faults! {
     PickleNoEnd = "pickle_no_end",
     PickleUnknown = "pickle_unknown" { code: Value },
     Plain = "plain" { why: Value },
+    PlanFormat = "plan_format" { format: Value },
     PolicyGoals = "policy_goals" { list: Value },
     PolicyUnknownFamily = "policy_unknown_family" { id: Value },
     PolicyUnknownGoal = "policy_unknown_goal" { id: Value },

@@ -30,6 +30,7 @@ mod pack;
 mod package_index;
 mod packed;
 pub mod sources;
+mod step;
 pub mod ui;
 mod user_file;
 mod verify_limits;
@@ -50,6 +51,7 @@ pub use packed::{
 };
 #[cfg(debug_assertions)]
 pub use packed::{built_in_texts, generated_messages};
+pub use step::{Component, InstallStep, Phase, Requirement};
 pub use user_file::FileError;
 pub use user_file::{TableEntries, UserFile, WithLine};
 pub use verify_limits::{ChipFigures, TimeLimit, VerifyLimits};

@@ -141,7 +141,7 @@ fn wanted_mindspore(facts: &Facts, wish: &RequestedVersions) -> Option<Version> 
 }
 
 /// Returns the machine for which versions are chosen. The request overrides facts.
-fn describe_machine(facts: &Facts, request: &CompatRequest) -> Machine {
+pub(super) fn describe_machine(facts: &Facts, request: &CompatRequest) -> Machine {
     let interpreter = facts.python.interpreter.as_ref();
     let minor = |version: &str| {
         let mut parts = version.split('.');

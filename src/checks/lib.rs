@@ -28,6 +28,7 @@ mod net;
 mod npu;
 pub mod overview;
 mod pep;
+pub mod plan;
 mod plugin;
 mod proc;
 mod profile;

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::baseline::Baseline;
+use super::plan::RepairPlan;
 use base::chip::ChipFamily;
 use data::matrix::{Advice, Machine, MindSporeAdvice, RequestedVersions};
 use facts::Facts;
@@ -21,6 +22,9 @@ pub struct CheckMembers<'a> {
     /// The comparison with an earlier report (`--baseline`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Baseline>,
+    /// The steps to a working machine (`--plan`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan: Option<RepairPlan>,
     /// All facts, as `ascend-doctor/facts/1` describes them.
     pub facts: &'a Facts,
 }

@@ -159,6 +159,7 @@ pub fn members(facts: &Facts) -> CheckMembers<'_> {
         taken: facts.taken,
         fingerprint: fingerprint(facts),
         baseline: None,
+        plan: None,
         facts,
     }
 }

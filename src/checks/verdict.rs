@@ -10,7 +10,7 @@ use data::{Catalog, Matrix};
 use facts::{Facts, Problem, ProblemKind};
 
 use super::site::Expectations;
-use super::{Check, Family, Profile, goal};
+use super::{Check, Context, Family, Profile, goal};
 
 /// Which checks run, and what they compare with.
 #[derive(Clone, Copy)]
@@ -31,6 +31,14 @@ pub struct CheckRequest<'a> {
     pub site: Option<&'a Expectations>,
     /// The reason for which a check is skipped, by its id.
     pub skip_reason: &'a dyn Fn(&str) -> Option<Text>,
+}
+
+impl<'a> CheckRequest<'a> {
+    /// What the checks of this request see.
+    pub fn context(&self, facts: &'a Facts) -> Context<'a> {
+        let Self { matrix, profile, require_npu, data_age, site, .. } = *self;
+        Context { facts, matrix, profile, require_npu, data_age, site }
+    }
 }
 
 /// Runs all checks over the facts, as `check` without options does.
@@ -55,13 +63,12 @@ pub fn run_all_checks(
 
 /// Runs the selected checks over the facts and collects their results in a report.
 pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
-    let CheckRequest { matrix, profile, require_npu, data_age, only, site, skip_reason, .. } =
-        *request;
+    let CheckRequest { matrix, only, site, skip_reason, .. } = *request;
     // Without expectations there is nothing to say of them, not even that they do not apply.
     let applies = |check: &&&Check| check.family != Family::Site || site.is_some();
     let selected: &[&Check] = &request.selected.iter().filter(applies).copied().collect::<Vec<_>>();
     let catalog = Catalog::builtin();
-    let context = super::Context { facts, matrix, profile, require_npu, data_age, site };
+    let context = request.context(facts);
     let subject = facts.host.name.clone().unwrap_or_else(|| facts.source.clone());
     let mut report = Report::new("check", subject);
     report.provenance.push(("matrix", matrix.describe()));
@@ -162,8 +169,7 @@ mod tests {
                 selected: &[],
                 unreadable: &|_| None,
             };
-            goal::prove_selection(&crate::Context::of(&facts, Profile::General), &only, &found)
-                .verdict()
+            goal::prove_selection(&Context::of(&facts, Profile::General), &only, &found).verdict()
         };
         for passing in ["cann", "CANN-HOME", "vllm", "VLLM-PLUGIN"] {
             assert_eq!(verdict(&[passing]), Verdict::Pass, "{passing}");

@@ -8,25 +8,28 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use anyhow::bail;
+use clap::ValueEnum as _;
 use serde::{Deserialize, Serialize};
 
 use super::argument_file::read_argument;
 use super::machine::{open_machine, read_facts, wanted};
 use super::matrix::load_matrix;
 use super::output::Output;
+use super::plan_script::script;
 use super::{finish_with_metrics, manifest, progress, query};
 use crate::cli::CheckArgs;
 use base::report::{Coverage, ExitStatus, Report, Severity, Table, Verdict};
 use base::text::{Text, escape_line, nearest};
 use checks::baseline::{self, Baseline, Change, Earlier};
+use checks::plan::{self, RepairPlan};
 use checks::site::{self, Expectations};
 use checks::verdict::{CheckRequest, run_checks};
-use checks::{self, Check};
+use checks::{self, Check, Profile};
 use data::{goals, ui};
 use facts::Facts;
 use fleet::QueryKey;
 use machine::collect::{self, Named, Options, Progress};
-use render::{Format, write_json};
+use render::{Format, render_script, write_json};
 
 /// Maximum size of a report that is read, in bytes.
 const REPORT_LIMIT: u64 = 64 << 20;
@@ -38,6 +41,10 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
     if let Some(path) = &args.expect_from {
         output.only(Format::Text, "check --expect-from")?;
         return expect_from(path, output);
+    }
+    let format = output.format();
+    if args.plan && format != Format::Text && !format.is_json() {
+        bail!(faults::PlanFormat { format: format.as_str() }.fault());
     }
     if query::asks_for_help(&args.query) {
         return query::print_help();
@@ -78,7 +85,45 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
     if let Some(goal) = output.settings().goal.as_ref().filter(|_| args.only.is_empty()) {
         goal.require(&mut report);
     }
+    if args.plan {
+        return finish_plan(&facts, &request, report, output);
+    }
     finish(report, &keys, args, output)
+}
+
+/// Writes the plan: as a script, or as a member of the report.
+fn finish_plan(
+    facts: &Facts,
+    request: &CheckRequest<'_>,
+    mut report: Report,
+    output: &Output,
+) -> anyhow::Result<ExitStatus> {
+    let plan = plan::plan(&request.context(facts), &report);
+    if output.format() != Format::Text {
+        report.add_members(&PlanMember { plan: &plan });
+        return super::finish(report, output);
+    }
+    let inside = facts.host.container.is_inside();
+    let mut again = "ascend-doctor check".to_owned();
+    if let Some(profile) = request.profile.to_possible_value()
+        && request.profile != Profile::General
+    {
+        again.push_str(" --profile ");
+        again.push_str(profile.get_name());
+    }
+    output
+        .write(|out, style| {
+            let script = script(&plan, &report, inside, again, style.lang);
+            render_script(&script, style, out)
+        })
+        .or_fault(|| faults::FailedToWriteReport.fault())?;
+    Ok(report.exit_status())
+}
+
+/// The member of the report that the plan is.
+#[derive(Serialize)]
+struct PlanMember<'a> {
+    plan: &'a RepairPlan,
 }
 
 /// Writes the report, or the values that were asked for.

@@ -25,6 +25,7 @@ mod manifest;
 mod matrix;
 mod output;
 mod output_file;
+mod plan_script;
 mod progress;
 mod query;
 mod repeat;

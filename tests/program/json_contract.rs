@@ -17,13 +17,14 @@ use crate::support::recipe;
 pub(crate) type Row = (&'static str, &'static str);
 
 /// Every subcommand, in every mode. They run in this order: some read what others wrote.
-pub(crate) const ROWS: [Row; 65] = [
+pub(crate) const ROWS: [Row; 66] = [
     ("check --sysroot root", "check/2"),
     ("check --sysroot root --only HOST-SHM --verbose", "check/2"),
     ("check --sysroot root --skip HOST-SHM --fail-on never --on-inconclusive allow", "check/2"),
     ("check --sysroot root --require-npu --host n7 --quiet", "check/2"),
     ("check --sysroot healthy/machine --profile inference --no-hash --no-npu-smi", "check/2"),
     ("check --sysroot broken/machine --profile train --lang zh", "check/2"),
+    ("check --sysroot broken/machine --plan --fail-on never", "check/2"),
     ("check --sysroot skipped/machine --config skip.toml", "check/2"),
     ("check --sysroot unreadable/machine", "check/2"),
     ("check --sysroot healthy/machine --record recorded --metrics-file m.prom", "check/2"),

@@ -23,6 +23,7 @@ mod safe_json;
 #[cfg(test)]
 mod sample;
 mod sarif;
+mod script;
 mod text;
 mod wrap;
 
@@ -39,6 +40,7 @@ pub use markdown::escape_prose as markdown_words;
 pub use page::{Block, write_markdown as page_markdown, write_text as page_text};
 pub use paint::Paint;
 pub use safe_json::{write as write_json, write_line as write_json_line};
+pub use script::{Script, ScriptStep, render_script};
 pub use wrap::{wrap, wrap_command, wrap_hanging};
 
 /// An output format.

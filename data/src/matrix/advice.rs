@@ -10,7 +10,7 @@ use super::{
     Basis, CannSide, DriverSide, DriverSupport, Level, Machine, Matrix, RequestedVersions, Support,
     TorchNpu,
 };
-use crate::{OfficialPair, PackageIndex, ui};
+use crate::{InstallStep, OfficialPair, PackageIndex, ui};
 use base::text::Text;
 use base::version::CannVersion;
 
@@ -112,6 +112,9 @@ pub struct Advice {
     pub level: &'static str,
     /// Commands, in order.
     pub commands: Vec<String>,
+    /// The same, with what they install.
+    #[serde(skip)]
+    pub steps: Vec<InstallStep>,
     /// Why these.
     pub reasons: Vec<Text>,
     /// Where that is written.
@@ -349,13 +352,13 @@ impl Matrix {
             reasons.push(ui::CompatOtherCann { here: old, cann }.text());
         }
         reasons.push(self.driver_reason(machine, cann));
-        let mut commands = Vec::new();
+        let mut steps = Vec::new();
         if !installed {
-            commands.extend(cann_packages(cann, machine, uses_atb(npu)));
+            steps.extend(cann_packages(cann, machine, uses_atb(npu)));
         }
-        commands.extend(environment(cann, machine, installed, uses_atb(npu)));
+        steps.extend(environment(cann, machine, installed, uses_atb(npu)));
         let mut index = Vec::new();
-        commands.extend(self.pip_commands(npu, cann, plugin, machine, &mut reasons, &mut index));
+        steps.extend(self.pip_commands(npu, cann, plugin, machine, &mut reasons, &mut index));
         if let Some(plugin) = plugin {
             sources.push(plugin.source.clone());
         }
@@ -367,7 +370,8 @@ impl Matrix {
             cann: cann.to_string(),
             cann_installed: installed,
             level,
-            commands,
+            commands: steps.iter().map(|step| step.run.clone()).collect(),
+            steps,
             reasons,
             sources,
             index,

@@ -3,11 +3,16 @@
 use pep440_rs::Version;
 
 use super::{Machine, Matrix, TorchNpu, VllmAscend};
-use crate::{OfficialPair, PackageIndex, Verdict, ui};
+use crate::{Component, InstallStep, OfficialPair, PackageIndex, Verdict, ui};
 use base::text::{Text, shell_quote};
 use base::version::CannVersion;
 
 impl Matrix {
+    /// The commands that install the packages of a CANN, with NNAL if `atb` says so.
+    pub fn cann_steps(cann: &CannVersion, machine: &Machine, atb: bool) -> Vec<InstallStep> {
+        cann_packages(cann, machine, atb)
+    }
+
     /// The pip commands for the packages, and why they are as they are, into `reasons`.
     pub(super) fn pip_commands(
         &self,
@@ -17,8 +22,8 @@ impl Matrix {
         machine: &Machine,
         reasons: &mut Vec<Text>,
         gaps: &mut Vec<OfficialPair>,
-    ) -> Vec<String> {
-        let pip = format!("{} -m pip install", shell_quote(&machine.interpreter));
+    ) -> Vec<InstallStep> {
+        let python = &machine.interpreter;
         let mut gap = |requirements: &str, reasons: &mut Vec<Text>| {
             let (python, arch) = (machine.python.as_deref(), machine.arch.as_deref());
             let found = PackageIndex::builtin().gap(requirements, python, arch)?;
@@ -31,23 +36,23 @@ impl Matrix {
             if let Some(vllm) = plugin.vllm.first() {
                 let wanted = format!("vllm=={vllm}");
                 gap(&wanted, reasons);
-                commands.push(format!("{pip} {wanted}"));
+                commands.push(InstallStep::pip(Component::Vllm, python, &wanted, "", ""));
             }
             let wanted = format!("vllm-ascend=={}", plugin.version);
             let options = gap(&wanted, reasons).map(|found| found.options);
-            let options = options.filter(|options| !options.is_empty());
-            let options = options.map_or_else(String::new, |options| format!(" {options}"));
-            commands.push(format!("{pip} {wanted}{options}"));
+            let options = options.unwrap_or_default();
+            commands.push(InstallStep::pip(Component::VllmAscend, python, &wanted, "", options));
             reasons.push(ui::COMPAT_TORCH_LAST.text());
         }
         let index = match machine.arch.as_deref() {
             Some("x86_64") => {
                 reasons.push(ui::COMPAT_CPU_INDEX.text());
-                " --index-url https://download.pytorch.org/whl/cpu"
+                "--index-url https://download.pytorch.org/whl/cpu"
             }
             _ => "",
         };
-        commands.push(format!("{pip} torch=={}{index}", npu.torch));
+        let torch = format!("torch=={}", npu.torch);
+        commands.push(InstallStep::pip(Component::Torch, python, &torch, "", index));
         // Its options are those of the command for torch.
         gap(&format!("torch=={} torch_npu=={}", npu.torch, npu.version), reasons);
         let numpy = self
@@ -64,7 +69,8 @@ impl Matrix {
         } else {
             format!("torch_npu=={}", npu.version)
         };
-        commands.push(format!("{pip} {wanted} pyyaml setuptools {}", shell_quote(&numpy)));
+        let more = format!("pyyaml setuptools {}", shell_quote(&numpy));
+        commands.push(InstallStep::pip(Component::TorchNpu, python, &wanted, &more, ""));
         commands
     }
 }
@@ -102,7 +108,7 @@ fn has_new_layout(cann: &CannVersion) -> bool {
 /// The packages of a CANN, as commands. Names as the vendor's download page has them:
 /// `Ascend-cann-kernels-910b` and `Atlas-A3-cann-kernels` up to 8.3, `Ascend-cann-910b-ops` and
 /// `Ascend-cann-A3-ops` from 8.5.
-pub(super) fn cann_packages(cann: &CannVersion, machine: &Machine, atb: bool) -> Vec<String> {
+pub(super) fn cann_packages(cann: &CannVersion, machine: &Machine, atb: bool) -> Vec<InstallStep> {
     let arch = machine.arch.as_deref().unwrap_or("<arch>");
     let chip = machine.chip.as_deref().unwrap_or("<chip>");
     let ops = match (has_new_layout(cann), chip) {
@@ -111,22 +117,19 @@ pub(super) fn cann_packages(cann: &CannVersion, machine: &Machine, atb: bool) ->
         (false, "a3") => "Atlas-A3-cann-kernels".to_owned(),
         (false, chip) => format!("Ascend-cann-kernels-{chip}"),
     };
-    let mut packages = vec!["Ascend-cann-toolkit".to_owned(), ops];
-    if atb {
-        packages.push("Ascend-cann-nnal".to_owned());
-    }
-    let mut commands: Vec<String> = packages
-        .iter()
-        .map(|name| {
-            let file = format!("{name}_{cann}_linux-{arch}.run");
-            format!("bash {} --install", shell_quote(&file))
-        })
-        .collect();
+    let install = |component, name: &str| {
+        let file = format!("{name}_{cann}_linux-{arch}.run");
+        InstallStep::new(component, format!("bash {} --install", shell_quote(&file)))
+    };
+    let mut steps =
+        vec![install(Component::Toolkit, "Ascend-cann-toolkit"), install(Component::Ops, &ops)];
     if atb {
         // The installer of NNAL wants the toolkit's environment.
-        commands.insert(2, format!("source {}", default_set_env(cann)));
+        let source = format!("source {}", default_set_env(cann));
+        steps.push(InstallStep::new(Component::Nnal, source));
+        steps.push(install(Component::Nnal, "Ascend-cann-nnal"));
     }
-    commands
+    steps
 }
 
 fn default_set_env(cann: &CannVersion) -> &'static str {
@@ -143,17 +146,19 @@ pub(super) fn environment(
     machine: &Machine,
     installed: bool,
     atb: bool,
-) -> Vec<String> {
+) -> Vec<InstallStep> {
     let toolkit = machine.set_env.as_deref().filter(|_| installed);
     let nnal = machine.nnal_set_env.as_deref().filter(|_| installed);
     let mut commands = Vec::new();
     if installed || !atb {
         let path = toolkit.unwrap_or_else(|| default_set_env(cann));
-        commands.push(format!("source {}", shell_quote(path)));
+        let run = format!("source {}", shell_quote(path));
+        commands.push(InstallStep { installs: None, run, again: None });
     }
     if atb {
         let path = nnal.unwrap_or("/usr/local/Ascend/nnal/atb/set_env.sh");
-        commands.push(format!("source {}", shell_quote(path)));
+        let run = format!("source {}", shell_quote(path));
+        commands.push(InstallStep { installs: None, run, again: None });
     }
     commands
 }

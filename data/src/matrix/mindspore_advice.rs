@@ -7,7 +7,7 @@ use super::advice::{NoAdvice, lacks_build, list_versions, shown};
 use super::install::{cann_packages, environment};
 use super::rows::minor;
 use super::{Level, Machine, Matrix, MindSpore, RequestedVersions};
-use crate::{OfficialPair, PackageIndex, ui};
+use crate::{Component, InstallStep, OfficialPair, PackageIndex, ui};
 use base::text::{Text, shell_quote};
 use base::version::CannVersion;
 
@@ -25,6 +25,9 @@ pub struct MindSporeAdvice {
     pub level: &'static str,
     /// Commands, in order.
     pub commands: Vec<String>,
+    /// The same, with what they install.
+    #[serde(skip)]
+    pub steps: Vec<InstallStep>,
     /// Why these.
     pub reasons: Vec<Text>,
     /// Where that is written.
@@ -130,11 +133,11 @@ impl Matrix {
             reasons.push(ui::CompatOtherCann { cann, here }.text());
         }
         reasons.push(self.driver_reason(machine, &cann));
-        let mut commands = Vec::new();
+        let mut steps = Vec::new();
         if !cann_installed {
-            commands.extend(cann_packages(&cann, machine, false));
+            steps.extend(cann_packages(&cann, machine, false));
         }
-        commands.extend(environment(&cann, machine, cann_installed, false));
+        steps.extend(environment(&cann, machine, cann_installed, false));
         let package = format!("mindspore=={version}");
         let (python, arch) = (machine.python.as_deref(), machine.arch.as_deref());
         let gap = PackageIndex::builtin().gap(&package, python, arch);
@@ -145,15 +148,12 @@ impl Matrix {
         } else {
             package
         };
-        let options = gap.map(|gap| gap.options).filter(|options| !options.is_empty());
-        let options = options.map_or_else(String::new, |options| format!(" {options}"));
+        let options = gap.map_or("", |gap| gap.options);
         let numpy = row.numpy.as_ref().map(|spec| format!("numpy{}", spec.0));
         let numpy = numpy
-            .map_or_else(String::new, |spec| format!(" {}", shell_quote(&spec.replace(", ", ","))));
-        commands.push(format!(
-            "{} -m pip install {wanted}{numpy}{options}",
-            shell_quote(&machine.interpreter)
-        ));
+            .map_or_else(String::new, |spec| shell_quote(&spec.replace(", ", ",")).into_owned());
+        let python = &machine.interpreter;
+        steps.push(InstallStep::pip(Component::Mindspore, python, &wanted, &numpy, options));
         reasons.extend(gap.map(super::install::explain_gap));
         let mut sources = vec![row.source.clone()];
         sources.extend(gap.map(|gap| gap.source.to_owned()));
@@ -162,7 +162,8 @@ impl Matrix {
             cann: cann.to_string(),
             cann_installed,
             level: if recommended { "recommended" } else { "compatible" },
-            commands,
+            commands: steps.iter().map(|step| step.run.clone()).collect(),
+            steps,
             reasons,
             sources,
             index: gap.into_iter().cloned().collect(),

@@ -3,6 +3,7 @@
 use base::text::Text;
 
 use super::{Advice, MindSporeAdvice};
+use crate::InstallStep;
 
 /// The versions to install.
 #[derive(Debug, Clone)]
@@ -28,11 +29,27 @@ impl Plan {
         }
     }
 
+    /// `recommended` or `compatible`.
+    pub fn level(&self) -> &'static str {
+        match self {
+            Self::Torch(advice) => advice.level,
+            Self::MindSpore(advice) => advice.level,
+        }
+    }
+
     /// The commands, in order.
     pub fn commands(&self) -> &[String] {
         match self {
             Self::Torch(advice) => &advice.commands,
             Self::MindSpore(advice) => &advice.commands,
+        }
+    }
+
+    /// The commands with what they install.
+    pub fn steps(&self) -> &[InstallStep] {
+        match self {
+            Self::Torch(advice) => &advice.steps,
+            Self::MindSpore(advice) => &advice.steps,
         }
     }
 

@@ -140,13 +140,14 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
             (false, Severity::Warning) => Severity::Error,
             (false, limit) => limit,
         };
+        // torch_npu asks for its torch only in its own version.
+        let torch = pinned.only_release().to_string();
+        let found =
+            vllm_stack::TorchNpu { plugin, found: version, expected: pinned, python, torch };
         all.push(
-            with_evidence(
-                vllm_stack::TorchNpu { plugin, found: version, expected: pinned, python }
-                    .at(severity),
-            )
-            .evidence(dist_evidence(dist))
-            .because(&[torch_version::ID]),
+            with_evidence(found.at(severity))
+                .evidence(dist_evidence(dist))
+                .because(&[torch_version::ID]),
         );
     }
     if let Some(interpreter) = &ctx.facts.python.interpreter

@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 
+use base::report::Evidence;
 use data::{
     Outcome, RawFinding, Reason,
     findings::{py_dup, py_record, tnpu_elf},
@@ -40,6 +41,12 @@ pub(crate) fn check(ctx: &Context<'_>) -> Outcome {
 
 /// What PY-DUP says of missing files, and TNPU-ELF of libraries, is said there.
 fn judge(ctx: &Context<'_>, package: &PackageIntegrity) -> Vec<RawFinding> {
+    if package.record.is_none() && package.dist_info.ends_with(".dist-info") {
+        let (name, version) = (&package.name, &package.version);
+        let found = py_record::NoRecord { interpreter: ctx.facts.python.command(), name, version };
+        let evidence = Evidence::file(record_path(package));
+        return vec![found.warning().evidence(evidence).because(&[py_dup::ID])];
+    }
     let defective: BTreeSet<&str> = (ctx.facts.link.objects.iter())
         .filter(|object| object.defect.is_some())
         .map(|object| object.path.as_str())
@@ -102,6 +109,24 @@ mod tests {
             ..PackageIntegrity::default()
         });
         ids(check(&Context::of(&facts, Profile::General)))
+    }
+
+    #[test]
+    fn a_package_without_record_is_told() {
+        let mut facts = facts_with(python("3.11"), vec![dist("mindspore", "2.7.0")]);
+        facts.integrity.packages.push(PackageIntegrity {
+            name: "mindspore".to_owned(),
+            version: "2.7.0".to_owned(),
+            dist_info: "/s/mindspore-2.7.0.dist-info".to_owned(),
+            hash_skipped: Some("no_record".to_owned()),
+            ..PackageIntegrity::default()
+        });
+        let outcome = |facts: &facts::Facts| check(&Context::of(facts, Profile::General));
+        assert_eq!(ids(outcome(&facts)), ["warning PY-RECORD no_record"]);
+        // What setuptools installs by itself has never had one.
+        facts.integrity.packages[0].dist_info = "/s/mindspore-2.7.0.egg-info".to_owned();
+        let what = "/s/mindspore-2.7.0.egg-info/RECORD".to_owned();
+        assert_eq!(outcome(&facts), Outcome::NotChecked(Reason::NoFile { what }));
     }
 
     #[test]

@@ -210,6 +210,10 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
         return Some(with_evidence(benign.info()));
     }
     let because: &[FindingId] = match *name {
+        // A vllm-ascend that lies on the torch_npu of another torch is one mistake.
+        "torch" | "torchvision" | "torchaudio" if by == "vllm-ascend" => {
+            &[torch_version::ID, vllm_stack::ID]
+        }
         "torch" | "torchvision" | "torchaudio" => &[torch_version::ID],
         "torch-npu" => &[vllm_stack::ID, torch_version::ID],
         "vllm" => &[vllm_pair::ID],

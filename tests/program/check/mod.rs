@@ -8,6 +8,7 @@
 //! - `hostile`: options, places and moments that are against us;
 //! - `linker`: which library is found, and by which rule;
 //! - `contract`: exit codes, selections, recordings, determinism, secrets;
+//! - `plan`: the steps to a working machine;
 //! - `sarif`: what the specification of SARIF 2.1.0 asks of every log;
 //! - `site`: expectations of a site, and two states of a host;
 //! - `words`: messages and their uses.
@@ -26,6 +27,7 @@ mod healthy;
 mod hostile;
 mod linker;
 mod mutations;
+mod plan;
 mod sarif;
 mod site;
 mod words;

@@ -368,7 +368,7 @@ fn two_states_of_a_host_are_compared() {
     let version = path.join("machine/root/venv/lib/python3.11/site-packages/torch/version.py");
     let old = std::fs::read_to_string(&version).unwrap();
     std::fs::write(&version, old.replace("2.7.1", "2.8.0")).unwrap();
-    // pip writes RECORD anew; without one nothing is compared with it.
+    // pip writes RECORD anew; without one nothing is compared with it, which is said.
     std::fs::remove_file(metadata.with_file_name("RECORD")).unwrap();
     let (code, text, _) = run(path, &compared);
     let report: Value = serde_json::from_str(&text).unwrap();
@@ -380,7 +380,7 @@ fn two_states_of_a_host_are_compared() {
     let text = ["check", "--sysroot", "machine", "--baseline", "before.json"];
     let (_, text, _) = run(path, &text);
     assert!(
-        text.contains("2.7.1 → 2.8.0") && text.contains("New findings: TORCH-VERSION"),
+        text.contains("2.7.1 → 2.8.0") && text.contains("New findings: PY-RECORD, TORCH-VERSION"),
         "{text}"
     );
     let (code, _, errors) = run(path, &["check", "--baseline", "absent.json"]);

@@ -15,7 +15,7 @@ findings! {
         Cann = "cann" { expected: Argument, found: Argument, plugin: Argument },
         Python = "python" { expected: Argument, found: Argument, plugin: Argument },
         TorchNpu = "torch_npu" {
-            expected: Argument, found: Argument, plugin: Argument, python: Argument,
+            expected: Argument, found: Argument, plugin: Argument, python: Argument, torch: Argument,
         },
         Triton = "triton" {
             expected: Argument, found: Argument, plugin: Argument, python: Argument,

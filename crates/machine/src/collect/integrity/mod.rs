@@ -70,7 +70,6 @@ fn others<'a>(sysroot: &Sysroot, python: &'a Python, link: &Link) -> Vec<&'a Dis
         // The first on the path is imported.
         seen.insert(dist.name.as_str())
             && dist.name != PACKAGE
-            && dist.has_record
             && dist.editable.is_none()
             && (tritons < 2 || !dist.name.contains("triton"))
             && (OTHERS.contains(&dist.name.as_str()) || is_linked(dist))
