@@ -42,16 +42,16 @@ fn every_error_of_every_machine_has_an_answer() {
         }
         // The order is that of the phases, and nothing is done twice.
         let order = [
-            "null",
-            "\"host\"",
-            "\"container\"",
-            "\"cann\"",
-            "\"files\"",
-            "\"python\"",
-            "\"packages\"",
-            "\"environment\"",
+            None,
+            Some("host"),
+            Some("container"),
+            Some("cann"),
+            Some("files"),
+            Some("python"),
+            Some("packages"),
+            Some("environment"),
         ];
-        let at = |step: &Value| order.iter().position(|name| *name == step["phase"].to_string());
+        let at = |step: &Value| order.iter().position(|name| *name == step["phase"].as_str());
         let phases: Vec<Option<usize>> = steps(&scan).iter().map(at).collect();
         if phases.contains(&None) || !phases.is_sorted() {
             wrong.push(format!("{name}: the order is {phases:?}"));
