@@ -76,7 +76,16 @@ pub struct Install {
 pub fn toolkit(tree: &mut Tree, spec: &Spec, version: &str, prefix: &str) -> Install {
     let cann = find(CANN, version, |cann| cann.version);
     let arch = spec.arch.as_str();
-    let (root, home) = if cann.new_layout {
+    let nnae = spec.package == "nnae";
+    let (root, home) = if nnae {
+        let (root, home) = (format!("{prefix}/nnae/{version}"), format!("{prefix}/nnae/latest"));
+        tree.link(&home, &format!("./{version}"));
+        tree.file(
+            &format!("{prefix}/nnae/set_env.sh"),
+            format!("export ASCEND_HOME_PATH={home}\n"),
+        );
+        (root, home)
+    } else if cann.new_layout {
         let root = format!("{prefix}/cann-{version}");
         tree.link(&format!("{prefix}/cann"), &format!("cann-{version}"));
         tree.link(&format!("{prefix}/ascend-toolkit/latest"), &format!("../cann-{version}"));
@@ -102,11 +111,13 @@ pub fn toolkit(tree: &mut Tree, spec: &Spec, version: &str, prefix: &str) -> Ins
     }
     let info_path = if numbers(version)[0] >= 9 { root.clone() } else { inner.clone() };
     tree.file(
-        &format!("{inner}/ascend_toolkit_install.info"),
-        info("Ascend-cann-toolkit", cann, arch, &info_path),
+        &format!("{inner}/ascend_{}_install.info", spec.package),
+        info(&format!("Ascend-cann-{}", spec.package), cann, arch, &info_path),
     );
     components(tree, cann, &root);
     libraries(tree, arch, version, &inner);
+    // What only somebody who compiles needs.
+    let tools = ["toolkit/", "bin/", "tools/"];
     for dir in [
         "python/site-packages/te/__init__.py",
         "python/site-packages/tbe/__init__.py",
@@ -123,6 +134,9 @@ pub fn toolkit(tree: &mut Tree, spec: &Spec, version: &str, prefix: &str) -> Ins
         "tools/aml/lib64/plugin/.keep",
         "opp/vendors/config.ini",
     ] {
+        if nnae && tools.iter().any(|tool| dir.starts_with(tool)) {
+            continue;
+        }
         let text = if dir.ends_with("config.ini") { "load_priority=\n" } else { "" };
         if !dir.ends_with("config.ini") {
             tree.file(&format!("{root}/{dir}"), text);

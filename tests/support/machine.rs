@@ -21,6 +21,8 @@ pub struct Spec {
     pub npus: u32,
     /// CANN release, or empty.
     pub cann: String,
+    /// Package of CANN: `toolkit`, or `nnae`, which has no compiler for kernels of one's own.
+    pub package: String,
     /// Driver release, or empty.
     pub driver: String,
     /// `torch_npu` release, or empty.
@@ -41,6 +43,8 @@ pub struct Spec {
     pub vllm_ascend: String,
     /// MindSpore release, or empty.
     pub mindspore: String,
+    /// sglang release, or empty.
+    pub sglang: String,
     /// Whether `/etc/hccn.conf` is there (hosts).
     pub hccn: bool,
     /// `root`, or `ma`: a user in the driver's group.
@@ -55,6 +59,7 @@ impl Default for Spec {
             chip: "910b".to_owned(),
             npus: 8,
             cann: "8.3.RC1".to_owned(),
+            package: "toolkit".to_owned(),
             driver: "25.3.rc1".to_owned(),
             torch_npu: "2.7.1".to_owned(),
             python: "3.11".to_owned(),
@@ -65,6 +70,7 @@ impl Default for Spec {
             sourced: "set_env".to_owned(),
             vllm_ascend: String::new(),
             mindspore: String::new(),
+            sglang: String::new(),
             hccn: true,
             user: "root".to_owned(),
         }
@@ -141,6 +147,9 @@ impl Spec {
             }
             if !self.mindspore.is_empty() {
                 torch::mindspore(&mut tree, self, python, &self.mindspore);
+            }
+            if !self.sglang.is_empty() {
+                torch::sglang(&mut tree, self, python, &self.sglang);
             }
         }
         if self.sourced == "unknown" {

@@ -279,6 +279,25 @@ pub fn vllm(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
     }
 }
 
+/// sglang with the kernels and the Triton that it needs on an NPU.
+pub fn sglang(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
+    let arch = spec.arch.as_str();
+    Dist::new("sglang", version)
+        .requires(["numpy", "requests", "sgl-kernel-npu; extra == \"srt_npu\""])
+        .write(tree, &python.site);
+    let mut kernels = Dist::new("sgl_kernel_npu", "2025.11.1").file(
+        "sgl_kernel_npu/lib/libsgl_kernel_npu.so",
+        ElfBuilder::new(Machine::of(arch))
+            .soname("libsgl_kernel_npu.so")
+            .needed(["libtorch_npu.so", "libtorch.so", "libc10.so", "libascendcl.so", "libc.so.6"])
+            .undefined(["aclrtGetDeviceCount"])
+            .build(),
+    );
+    kernels.tags = wheel_tags(python, "2.9.0", arch);
+    kernels.write(tree, &python.site);
+    triton_ascend(python, arch, "3.2.0").write(tree, &python.site);
+}
+
 /// triton-ascend, which owns `triton/`.
 pub fn triton_ascend(python: &Python, arch: &str, version: &str) -> Dist {
     let mut dist = Dist::new("triton_ascend", version)

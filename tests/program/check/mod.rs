@@ -6,6 +6,7 @@
 //! - `bad_input`: what no machine should look like;
 //! - `closed`: directories that may not be looked into;
 //! - `hostile`: options, places and moments that are against us;
+//! - `layouts`: every kind of machine, and every goal that it serves;
 //! - `linker`: which library is found, and by which rule;
 //! - `contract`: exit codes, selections, recordings, determinism, secrets;
 //! - `plan`: the steps to a working machine;
@@ -25,6 +26,7 @@ mod contract;
 mod fixtures;
 mod healthy;
 mod hostile;
+mod layouts;
 mod linker;
 mod mutations;
 mod plan;
