@@ -72,6 +72,13 @@ fn framework_goal(facts: &Facts) -> Option<&'static str> {
     }
 }
 
+/// Whether the goal needs devices that can be used.
+pub(super) fn needs_devices(ctx: &Context<'_>) -> bool {
+    let id = select(ctx);
+    let goal = goals::goals("check").find(|goal| goal.id == id);
+    goal.is_some_and(|goal| goal.required.iter().any(|link| link == "devices"))
+}
+
 /// Whether the goal needs a framework for Python.
 pub(super) fn needs_framework(ctx: &Context<'_>) -> bool {
     ctx.profile.needs_framework()

@@ -77,6 +77,26 @@ pub(super) fn same_release(spec: &VersionSpecifiers, version: &Version) -> bool 
     })
 }
 
+/// Whether `version` violates `spec` and is of another series of releases: another major version,
+/// or another minor one below 1.0, where the interfaces may differ. A lower bound names the first
+/// release that has what is needed; an upper bound at the start of a series excludes all of it.
+pub(super) fn is_other_series(spec: &VersionSpecifiers, version: &Version) -> bool {
+    let series = |version: &Version| {
+        let release = version.release();
+        let part = |at: usize| release.get(at).copied().unwrap_or(0);
+        if part(0) == 0 { (0, part(1)) } else { (part(0), 0) }
+    };
+    let starts_series = |bound: &Version| {
+        let rest = if bound.release().first() == Some(&0) { 2 } else { 1 };
+        bound.release().iter().skip(rest).all(|part| *part == 0)
+    };
+    spec.iter().filter(|one| !one.contains(version)).any(|one| {
+        let bound = one.version();
+        let excludes_it = *one.operator() == Operator::LessThan && starts_series(bound);
+        series(version) != series(bound) || excludes_it
+    })
+}
+
 /// What markers are evaluated against.
 pub(super) fn environment(facts: &Facts) -> Option<MarkerEnvironment> {
     let interpreter = facts.python.interpreter.as_ref()?;
@@ -187,6 +207,22 @@ mod tests {
         assert!(same_release(&spec, &version("2.7.1.dev20250724").unwrap()));
         assert!(same_release(&spec, &version("2.7.1a0+gitabc").unwrap()));
         assert!(!same_release(&spec, &version("2.7.0").unwrap()));
+    }
+
+    #[test]
+    fn a_violation_by_another_series() {
+        let other = |spec: &str, version: &str| {
+            let spec: VersionSpecifiers = spec.parse().unwrap();
+            is_other_series(&spec, &version.parse().unwrap())
+        };
+        assert!(other("<=4.57.1", "5.3.0"));
+        assert!(other("<5,>=4.57.4", "5.0.0"));
+        assert!(other(">=4.57.4,<5", "3.9.0"));
+        assert!(other("<0.124.0", "0.124.1"));
+        assert!(!other("<=4.57.1", "4.58.0"));
+        assert!(!other("<0.21.1", "0.21.2"));
+        assert!(!other(">=4.57.4", "4.57.1"));
+        assert!(!other("<5", "4.9"));
     }
 
     proptest! {

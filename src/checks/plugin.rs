@@ -10,7 +10,10 @@ use base::chip::ChipFamily;
 use base::report::{Evidence, Severity};
 use data::{
     Outcome, RawFinding, Reason,
-    findings::{triton_chip, triton_conflict, vllm_build, vllm_empty, vllm_plugin, vllm_version},
+    findings::{
+        cann_ops_chip, triton_chip, triton_conflict, vllm_build, vllm_empty, vllm_plugin,
+        vllm_version,
+    },
     ui,
 };
 use facts::{EntryPoint, Facts, place};
@@ -174,7 +177,9 @@ fn build(ctx: &Context<'_>) -> Outcome {
             place(path, &facts.python.vllm.build_info_lines, key)
                 .value(format!("{key} = '{value}'")),
         )
-        .evidence(chip.evidence),
+        .evidence(chip.evidence)
+        // An image for another chip is one mistake.
+        .because(&[cann_ops_chip::ID]),
     ]
     .into()
 }

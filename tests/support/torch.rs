@@ -275,6 +275,7 @@ pub fn vllm(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
         Dist::new(name, version).write(tree, &python.site);
     }
     if let Some(triton) = row.triton {
+        Dist { bare: true, ..Dist::new("pybind11", "2.13.6") }.write(tree, &python.site);
         triton_ascend(python, arch, triton).write(tree, &python.site);
     }
 }
@@ -295,6 +296,7 @@ pub fn sglang(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
     );
     kernels.tags = wheel_tags(python, "2.9.0", arch);
     kernels.write(tree, &python.site);
+    Dist { bare: true, ..Dist::new("pybind11", "2.13.6") }.write(tree, &python.site);
     triton_ascend(python, arch, "3.2.0").write(tree, &python.site);
 }
 

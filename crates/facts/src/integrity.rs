@@ -67,8 +67,9 @@ pub struct PackageIntegrity {
 pub struct FileDifference {
     /// Path on the machine.
     pub path: String,
-    /// `missing`, `size` (bytes), `hash`, `nul` (a module with NUL bytes), `type` (no regular file)
-    /// or `unreadable`.
+    /// `missing`, `size` (bytes), `hash`, `nul` (a module with NUL bytes), `syntax` (a module that
+    /// does not parse; `found` is the line), `broken` (a library that cannot be loaded), `type` (no
+    /// regular file) or `unreadable`.
     pub kind: String,
     /// What RECORD says.
     pub expected: String,

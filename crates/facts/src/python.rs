@@ -245,6 +245,10 @@ pub struct VllmBuild {
     pub triton_compared: u32,
     /// Files of `triton/` whose size or hash differs from triton-ascend's RECORD.
     pub triton_overwritten: Vec<String>,
+    /// A directory `triton` that no distribution owns and that is no package: what is left when
+    /// distributions that share it are uninstalled in the wrong order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triton_remains: Option<String>,
     /// Whether `triton/backends/ascend` exists (`None` without any triton).
     pub triton_has_ascend: Option<bool>,
 }
@@ -292,6 +296,11 @@ impl Python {
 /// A version without its local part (`+cpu`, `+gitabc`).
 fn public(version: &str) -> &str {
     version.split('+').next().unwrap_or(version)
+}
+
+/// Whether a file belongs to the tests of a package, which no program imports.
+pub fn is_of_tests(path: &str) -> bool {
+    path.split('/').any(|part| matches!(part, "test" | "tests"))
 }
 
 /// The normalised form of a distribution name (PEP 503).

@@ -451,6 +451,7 @@ labels! {
     SEEN_NO_PYTHON = "seen_no_python",
     SEEN_NOT_EXECUTABLE = "seen_not_executable",
     SEEN_PASSED_OVER = "seen_passed_over",
+    SEEN_SYNTAX = "seen_syntax",
     SETTLE = "settle",
     SINCE = "since",
     SINCE_UNRELEASED = "since_unreleased",

@@ -1,8 +1,8 @@
 //! NPUs on the PCI bus, and whether each has its node.
 
-use crate::{Context, Profile, npu};
+use crate::{Context, Profile, goal, npu};
 use base::chip::ChipFamily;
-use base::report::Evidence;
+use base::report::{Evidence, Severity};
 use data::{
     Outcome, RawFinding, Reason,
     findings::{dev_count, dev_manager, dev_pci, drv_present, host_modules},
@@ -37,11 +37,12 @@ pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
         if !facts.devices.dev_listed || (facts.devices.pci.is_none() && !npu::in_container(facts)) {
             return Outcome::NotChecked(Reason::DevicesUnknown);
         }
+        let severity = if goal::needs_devices(ctx) { Severity::Error } else { Severity::Warning };
         if npu::in_container(facts) {
-            let found = dev_pci::DriverOnlyContainer.at(severity(wanted));
+            let found = dev_pci::DriverOnlyContainer.at(severity);
             return vec![found.evidence(no_nodes())].into();
         }
-        let found = dev_pci::DriverOnly.at(severity(wanted));
+        let found = dev_pci::DriverOnly.at(severity);
         return vec![found.evidence(no_functions()).evidence(no_nodes())].into();
     }
     if wanted {
@@ -59,10 +60,6 @@ pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
         return vec![absent(facts, dev_pci::StackOnly.info())].into();
     }
     Outcome::NotApplicable(Reason::NoNpu)
-}
-
-fn severity(wanted: bool) -> base::report::Severity {
-    if wanted { base::report::Severity::Error } else { base::report::Severity::Warning }
 }
 
 fn no_functions() -> Evidence {

@@ -5,22 +5,32 @@ use crate::Context;
 use base::report::Evidence;
 use data::{Outcome, Reason, findings::env_preload};
 
+const FILE: &str = "/etc/ld.so.preload";
+
 /// What the linker says of each entry that it cannot load, and goes on without: `ld.so(8)`.
 pub(super) fn preload(ctx: &Context<'_>) -> Outcome {
-    let value = match value(ctx, "LD_PRELOAD") {
-        Ok(value) => value,
-        Err(outcome) => return outcome,
-    };
     let link = &ctx.facts.link;
+    let value = value(ctx, "LD_PRELOAD");
+    let named = |entry: &str| {
+        value.as_ref().is_ok_and(|value| value.split([' ', ':']).any(|part| part == entry))
+    };
+    let of_file = link.preload_refused.iter().any(|entry| !named(entry));
+    if let (Err(outcome), false) = (&value, of_file) {
+        return outcome.clone();
+    }
     // A copied tree without the system's libraries does not hold those that are preloaded.
     if link.probe("libc.so.6").is_none() {
         return Outcome::NotChecked(Reason::NotHere { what: "libc.so.6".to_owned() });
     }
-    let found = |entry: &String| {
-        env_preload::Refused { entry }.warning().evidence(Evidence::env("LD_PRELOAD").value(value))
+    let found = |entry: &String| match &value {
+        Ok(value) if named(entry) => env_preload::Refused { entry }
+            .warning()
+            .evidence(Evidence::env("LD_PRELOAD").value(*value)),
+        _ => env_preload::RefusedByFile { entry }
+            .warning()
+            .evidence(Evidence::file(FILE).value(entry)),
     };
-    let named = |entry: &&String| value.split([' ', ':']).any(|part| part == entry.as_str());
-    link.preload_refused.iter().filter(named).map(found).collect::<Vec<_>>().into()
+    link.preload_refused.iter().map(found).collect::<Vec<_>>().into()
 }
 
 #[cfg(test)]
@@ -48,11 +58,13 @@ mod tests {
     fn only_what_the_variable_names_and_the_linker_refuses() {
         let value = Some("/a/libx.so libgomp.so.1");
         assert!(matches!(judged(None, &[], true), Outcome::NotApplicable(_)));
+        let outcome = judged(None, &["/of/the/file"], true);
+        assert!(matches!(outcome, Outcome::Found(found) if found.len() == 1));
         assert!(matches!(judged(value, &[], true), Outcome::Passed));
         assert!(matches!(judged(value, &["/a/libx.so"], false), Outcome::NotChecked(_)));
         let Outcome::Found(found) = judged(value, &["/a/libx.so", "/of/the/file"], true) else {
             panic!("nothing is found");
         };
-        assert_eq!(found.len(), 1);
+        assert_eq!(found.len(), 2);
     }
 }

@@ -1,7 +1,7 @@
 //! `ASCEND_RT_VISIBLE_DEVICES`; the rules are in [`base::visible`].
 
 use super::value;
-use crate::Context;
+use crate::{Context, goal};
 use base::report::Evidence;
 use base::visible::{FaultKind, NAME, judge, sorted};
 use data::{Outcome, Reason, findings::env_visible, ui};
@@ -14,7 +14,7 @@ pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
     let evidence = Evidence::env(NAME).value(list);
     if list.is_empty() {
         // Some set it on purpose, to keep a process off the devices.
-        let found = if ctx.profile.needs_npu() || ctx.require_npu {
+        let found = if goal::needs_devices(ctx) || ctx.require_npu {
             env_visible::None.error()
         } else {
             env_visible::None.info()

@@ -58,7 +58,7 @@ fn judge(ctx: &Context<'_>, package: &PackageIntegrity) -> Vec<RawFinding> {
     let (libraries, modules): (Vec<&FileDifference>, Vec<_>) =
         changed.partition(|file| !file.path.ends_with(".py"));
     let (damaged, resized): (Vec<_>, Vec<_>) =
-        libraries.into_iter().partition(|file| file.kind != "size");
+        libraries.into_iter().partition(|file| file.kind != "size" || file.found == "0");
     let interpreter = ctx.facts.python.command();
     let (name, version) = (&package.name, &package.version);
     let mut found = Vec::new();
@@ -73,9 +73,11 @@ fn judge(ctx: &Context<'_>, package: &PackageIntegrity) -> Vec<RawFinding> {
         let finding = py_record::Resized { count, interpreter, name, path, version };
         add(finding.warning(), &resized);
     }
-    // An empty module, or one of NUL bytes, has lost what it held; edited ones hold something.
-    let is_lost =
-        |file: &&FileDifference| file.kind == "nul" || (file.kind == "size" && file.found == "0");
+    // An empty module has lost what it held; edited ones hold something, and parse.
+    let is_lost = |file: &&FileDifference| match file.kind.as_str() {
+        "nul" | "syntax" => true,
+        kind => kind == "size" && file.found == "0",
+    };
     let (emptied, edited): (Vec<_>, Vec<_>) = modules.into_iter().partition(is_lost);
     if let Some(FileDifference { path, .. }) = emptied.first() {
         add(py_record::Damaged { interpreter, name, path, version }.error(), &emptied);
@@ -139,6 +141,9 @@ mod tests {
         assert_eq!(judged(&[("a.py", "hash", "x")]), ["warning PY-RECORD edited"]);
         assert_eq!(judged(&[("a.py", "size", "0")]), ["error PY-RECORD damaged"]);
         assert_eq!(judged(&[("a.py", "nul", "x")]), ["error PY-RECORD damaged"]);
+        assert_eq!(judged(&[("a.py", "syntax", "3")]), ["error PY-RECORD damaged"]);
+        assert_eq!(judged(&[("lib/a.so", "size", "0")]), ["error PY-RECORD damaged"]);
+        assert_eq!(judged(&[("lib/a.so", "broken", "9")]), ["error PY-RECORD damaged"]);
         // PY-DUP speaks of what is missing.
         assert_eq!(judged(&[("lib/a.so", "missing", "")]), [""; 0]);
         assert_eq!(judged(&[("lib/a.so", "unreadable", "")]).len(), 1);

@@ -9,7 +9,7 @@ use data::{
     FindingId, Outcome, RawFinding, Reason,
     findings::{
         cann_components, cann_found, cann_partial, drv_libs, drv_mounts, drv_present, host_arch,
-        mooncake_lib, py_framework, tnpu_link, tnpu_record, torch_version,
+        mooncake_lib, py_dup, py_framework, tnpu_link, tnpu_record, torch_version,
     },
 };
 
@@ -100,6 +100,9 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<RawF
             // What is on the path and was passed over is of another machine.
             let foreign = group.iter().all(|(_, missing)| !missing.skipped.is_empty());
             let found = if foreign { found.because(&[host_arch::ID]) } else { found };
+            // A file that its own package has lost.
+            let lost = group.iter().all(|(_, missing)| is_lost(ctx, &missing.name));
+            let found = if lost { found.because(&[py_dup::ID]) } else { found };
             let found = with_evidence(found, &group);
             out.push(if ctx.facts.link.env_known {
                 found.evidence(library_path(ctx))
@@ -142,4 +145,10 @@ pub(super) fn mooncake(ctx: &Context<'_>) -> Outcome {
     let only_cann = group.iter().all(|(_, missing)| in_cann(ctx, missing));
     let found = if only_cann { found.because(NOT_SOURCED) } else { found };
     vec![with_evidence(found, &group).evidence(library_path(ctx))].into()
+}
+
+/// Whether the RECORD of a package lists a library of this name that is not there.
+fn is_lost(ctx: &Context<'_>, name: &str) -> bool {
+    let mut missing = ctx.facts.python.dists.iter().flat_map(|dist| &dist.missing_sample);
+    missing.any(|path| path.rsplit('/').next() == Some(name))
 }

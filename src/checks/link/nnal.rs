@@ -11,9 +11,12 @@ use data::{
     findings::{cann_found, cann_links, nnal_abi, nnal_present, nnal_version},
     ui,
 };
-use facts::{LinkedObject, Nnal};
+use facts::{LinkedObject, Nnal, ResolvedLibrary, is_below};
+use std::collections::BTreeMap;
 
 const ATB: &str = "libatb.so";
+/// How the names of NNAL's own libraries begin.
+const LIBRARIES: &[&str] = &["libasdops", "libatb", "liblcal", "libmki", "libtbe_adapter"];
 
 /// The objects that are linked to ATB.
 fn users<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
@@ -74,6 +77,23 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     vec![with_evidence(found, &group).evidence(library_path(ctx))].into()
 }
 
+/// A library of NNAL that another one of this NNAL asks for, and that is found elsewhere: who
+/// asks, the name, and where it is found.
+fn foreign<'a>(ctx: &Context<'a>, nnal: &Nnal) -> Option<(&'a str, &'a str, &'a ResolvedLibrary)> {
+    let inside = |path: &str| is_below(path, &nnal.path);
+    let loads = &ctx.facts.link.loads;
+    let real = |asker: &str| {
+        let mut found = loads.values().flat_map(BTreeMap::values);
+        found.find(|found| found.path == asker).map(|found| found.real.as_str())
+    };
+    loads.iter().filter(|(asker, _)| real(asker).is_some_and(inside)).find_map(|(asker, names)| {
+        let is_own = |name: &str| LIBRARIES.iter().any(|stem| name.starts_with(stem));
+        let mut names = names.iter();
+        let (name, found) = names.find(|(name, found)| is_own(name) && !inside(&found.real))?;
+        Some((asker.as_str(), name.as_str(), found))
+    })
+}
+
 /// NNAL-VERSION: has all functions that its users call, and the version of CANN.
 pub(super) fn version(ctx: &Context<'_>) -> Outcome {
     let cann = ctx.facts.cann.active();
@@ -82,6 +102,17 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
         return Outcome::NotApplicable(Reason::NoNnal);
     };
     let nnal_version = nnal.and_then(|nnal| nnal.version.as_deref());
+    if let Some((asker, name, other)) = nnal.and_then(|nnal| foreign(ctx, nnal)) {
+        let vllm = ctx.facts.python.dist("vllm-ascend").is_some();
+        let severity = if vllm { Severity::Error } else { Severity::Warning };
+        let nnal = nnal_version.unwrap_or(UNKNOWN_VERSION);
+        let found = nnal_version::Mixed { found: &other.path, name, nnal }.at(severity);
+        let via = Evidence::file(&other.path).value(&other.via);
+        return vec![
+            found.evidence(Evidence::file(asker)).evidence(via).evidence(library_path(ctx)),
+        ]
+        .into();
+    }
     let undefined: Vec<(&LinkedObject, &str)> = users(ctx)
         .into_iter()
         .flat_map(|object| object.undefined.iter().map(move |symbol| (object, symbol)))

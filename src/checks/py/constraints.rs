@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 use pep440_rs::{Version, VersionSpecifiers};
 use pep508_rs::MarkerEnvironment;
 
-use crate::{Context, pep};
-use base::report::Evidence;
+use crate::{Context, goal, pep};
+use base::report::{Evidence, Severity};
 use facts::{Dist, Python};
 
 /// Whose requirements are looked at.
@@ -24,6 +24,7 @@ const REQUIRERS: &[&str] = &[
     "mindformers",
     "mindspore",
     "peft",
+    "torch",
     "torch-npu",
     "torchaudio",
     "torchvision",
@@ -51,6 +52,33 @@ struct Conflict<'a> {
     text: &'a str,
     source: Evidence,
     installed: &'a Dist,
+    /// Whether the workload does not start with it.
+    breaks: bool,
+}
+
+/// Whether the goal depends on this package, and the requirement is violated by a release of
+/// another series, whose interfaces may differ. torchvision has no release for two torch.
+fn stops(goal: &str, by: &Dist, requirement: &pep::Requirement, installed: &Dist) -> bool {
+    let Some(version) = pep::version(&installed.version) else { return false };
+    let of_goal: &[&str] = match goal {
+        "vllm" => &["vllm", "vllm-ascend"],
+        "sglang" => &["sglang"],
+        "mindspore" => &["mindspore"],
+        _ => &[],
+    };
+    let serves = matches!(goal, "vllm" | "sglang");
+    let vision = serves && by.name == "torchvision" && requirement.name == "torch";
+    vision && !pep::same_release(&requirement.spec, &version)
+        || of_goal.contains(&by.name.as_str()) && pep::is_other_series(&requirement.spec, &version)
+}
+
+/// Whether torchvision was built for another torch than the installed one.
+fn is_for_other_torch(python: &Python, env: &MarkerEnvironment) -> bool {
+    let version = python.dist("torch").and_then(|torch| pep::version(&torch.version));
+    let Some((vision, version)) = python.dist("torchvision").zip(version) else { return false };
+    let lines = vision.requires.iter().filter_map(|line| pep::requirement(line, env));
+    let mut of_torch = lines.filter(|requirement| requirement.name == "torch");
+    of_torch.any(|requirement| !pep::same_release(&requirement.spec, &version))
 }
 
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
@@ -66,28 +94,39 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
         return Outcome::NotChecked(Reason::VersionUnknown { what: "Python".to_owned() });
     };
     let mut found = Vec::new();
-    let mut told = BTreeSet::new();
-    for dist in &python.dists {
-        found.extend(imports(ctx, dist, &mut told));
+    let mut imported = Imported::default();
+    // torch_npu imports torch: what both import is told once.
+    let npu = python.dist("torch-npu").and_then(|dist| imports(ctx, dist, &mut imported));
+    found.extend(npu);
+    for dist in python.dists.iter().filter(|dist| dist.name != "torch-npu") {
+        found.extend(imports(ctx, dist, &mut imported));
     }
+    let goal = goal::select(ctx);
     for dist in stack {
-        found.extend(of_one(ctx, &env, dist, &told));
+        found.extend(of_one(ctx, &env, dist, &imported, goal));
     }
     found.into()
 }
 
+/// What the packages of this environment import, as far as the matrix knows it.
+#[derive(Default)]
+struct Imported<'a> {
+    /// Names of all of it.
+    names: BTreeSet<&'a str>,
+    /// A package, and what of it was found missing and is told.
+    told: BTreeSet<(&'a str, &'a str)>,
+}
+
 /// What `import` of the package imports in its turn and is not installed, where the matrix knows
-/// what that is. Each of it goes into `told`, with the package.
-fn imports<'a>(
-    ctx: &Context<'a>,
-    by: &'a Dist,
-    told: &mut BTreeSet<(&'a str, &'a str)>,
-) -> Option<RawFinding> {
+/// what that is. Each of it goes into `imported`.
+fn imports<'a>(ctx: &Context<'a>, by: &'a Dist, imported: &mut Imported<'a>) -> Option<RawFinding> {
     let python = &ctx.facts.python;
     let row = ctx.matrix.imports(&by.name, &pep::version(&by.version)?)?;
-    let missing: Vec<&str> =
-        row.needs.iter().map(String::as_str).filter(|name| python.dist(name).is_none()).collect();
-    told.extend(missing.iter().map(|name| (by.name.as_str(), *name)));
+    let mut needs = row.needs.iter().map(String::as_str).collect::<Vec<_>>();
+    needs.retain(|name| by.name != "torch" || !imported.told.contains(&("torch-npu", *name)));
+    let missing: Vec<&str> = needs.into_iter().filter(|name| python.dist(name).is_none()).collect();
+    imported.names.extend(row.needs.iter().map(String::as_str));
+    imported.told.extend(missing.iter().map(|name| (by.name.as_str(), *name)));
     (!missing.is_empty()).then(|| {
         py_constraints::Imports {
             by: &by.name,
@@ -107,7 +146,8 @@ fn of_one(
     ctx: &Context<'_>,
     env: &MarkerEnvironment,
     by: &Dist,
-    told: &BTreeSet<(&str, &str)>,
+    imported: &Imported<'_>,
+    goal: &str,
 ) -> Vec<RawFinding> {
     let python = &ctx.facts.python;
     let declared: Vec<pep::Requirement> =
@@ -116,22 +156,29 @@ fn of_one(
     let mut missing = BTreeSet::new();
     for requirement in &declared {
         let Some(installed) = python.dist(&requirement.name) else {
-            if !told.contains(&(by.name.as_str(), requirement.name.as_str())) {
-                missing.insert(requirement.name.as_str());
+            let name = requirement.name.as_str();
+            // The package that is imported with torch has said it.
+            let is_told = |by: &str| imported.told.contains(&(by, name));
+            if !is_told(&by.name) && !(by.name == "torch" && is_told("torch-npu")) {
+                missing.insert(name);
             }
             continue;
         };
-        found.extend(judge(
-            python,
-            &Conflict {
-                by,
-                name: &requirement.name,
-                spec: &requirement.spec,
-                text: &requirement.text,
-                source: by.requirement(&requirement.declared).value(&requirement.text),
-                installed,
-            },
-        ));
+        let conflict = Conflict {
+            by,
+            name: &requirement.name,
+            spec: &requirement.spec,
+            text: &requirement.text,
+            source: by.requirement(&requirement.declared).value(&requirement.text),
+            installed,
+            breaks: by.name == "torch" && imported.names.contains(requirement.name.as_str())
+                || stops(goal, by, requirement, installed),
+        };
+        // torchvision says itself that it is for another torch.
+        let is_other_vision = requirement.name == "torchvision" && by.name == "vllm-ascend";
+        if !(is_other_vision && is_for_other_torch(python, env)) {
+            found.extend(judge(python, &conflict));
+        }
     }
     if by.name == "vllm-ascend"
         && let Some(version) = pep::version(&by.version)
@@ -140,10 +187,14 @@ fn of_one(
         for (name, spec) in ctx.matrix.vllm_ascend_pins(&version) {
             if let Some(installed) = python.dist(name)
                 && declared.iter().all(|requirement| requirement.name != name)
+                && !(name == "torchvision" && is_for_other_torch(python, env))
             {
                 let text = format!("{name}{spec}");
                 let source = Evidence::data(format!("vllm_ascend {version}")).value(&text);
-                let conflict = Conflict { by, name, spec, text: &text, source, installed };
+                let breaks = goal == "vllm"
+                    && pep::version(&installed.version)
+                        .is_some_and(|version| pep::is_other_series(spec, &version));
+                let conflict = Conflict { by, name, spec, text: &text, source, installed, breaks };
                 found.extend(judge(python, &conflict));
             }
         }
@@ -160,7 +211,7 @@ fn not_there(python: &Python, by: &Dist, missing: &BTreeSet<&str>) -> Option<Raw
         .iter()
         .copied()
         .filter(|name| !BUILD_TOOLS.contains(name) && !name.starts_with("nvidia-"))
-        .filter(|name| by.name != "vllm" || !PINNED_FOR_GPU.contains(name))
+        .filter(|name| !is_pinned_for_gpu(by, name))
         // Its own check.
         .filter(|name| by.name != "torch-npu" || *name != "torch")
         .collect();
@@ -179,7 +230,7 @@ fn not_there(python: &Python, by: &Dist, missing: &BTreeSet<&str>) -> Option<Raw
 }
 
 fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
-    let Conflict { by, name, spec, text, source, installed } = conflict;
+    let Conflict { by, name, spec, text, source, installed, breaks } = conflict;
     let version = pep::version(&installed.version)?;
     if spec.contains(&version) || by.name == *name {
         return None;
@@ -203,7 +254,8 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
             .map(|local| with_evidence(local.info()));
     }
     let benign = py_constraints::Benign { by, by_version, installed, package, wanted };
-    if is_build_of(spec, &version) {
+    // torch names the Triton of its build for GPUs, which has no place beside torch_npu.
+    if is_build_of(spec, &version) || by == "torch" && is_pinned_for_gpu(conflict.by, name) {
         return None;
     }
     if by == "vllm" && PINNED_FOR_GPU.contains(name) && python.dist("vllm-ascend").is_some() {
@@ -226,9 +278,15 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
     if by == "triton-ascend" && name.starts_with("torch") {
         return Some(with_evidence(benign.info()));
     }
-    let conflict =
+    let found =
         py_constraints::Conflict { by, by_version, installed, interpreter, package, wanted };
-    Some(with_evidence(conflict.warning()).because(because))
+    let severity = if *breaks { Severity::Error } else { Severity::Warning };
+    Some(with_evidence(found.at(severity)).because(because))
+}
+
+/// Whether the metadata of `by` means its build for GPUs when it names this package.
+fn is_pinned_for_gpu(by: &Dist, name: &str) -> bool {
+    matches!(by.name.as_str(), "torch" | "vllm") && PINNED_FOR_GPU.contains(&name)
 }
 
 /// Whether `version` is a build of the release that `spec` pins: a patch release of torch_npu
@@ -255,8 +313,11 @@ mod tests {
         check(&Context::of(&facts, Profile::General))
     }
 
+    /// Without what these bare environments lack for the import of torch.
     fn run(dists: Vec<Dist>) -> Vec<String> {
-        ids(outcome(dists))
+        let mut found = ids(outcome(dists));
+        found.retain(|one| !one.ends_with(" imports"));
+        found
     }
 
     #[test]
@@ -289,6 +350,23 @@ mod tests {
         assert_eq!(run(vec![npu(), dist("torch", "2.9.0")]), ["info PY-CONSTRAINTS local"]);
         assert_eq!(run(vec![npu(), dist("torch", "2.9.0+cpu")]), [""; 0]);
         assert_eq!(run(vec![npu(), dist("torch", "2.8.0")]), [""; 0], "TORCH-VERSION's");
+    }
+
+    #[test]
+    fn what_torch_imports_has_to_be_new_enough() {
+        let torch = || requiring("torch", "2.8.0", &["sympy>=1.13.3", "jinja2", "triton==3.4.0"]);
+        let old = dist("sympy", "1.9");
+        let found = run(vec![torch(), old.clone()]);
+        assert!(found.contains(&"warning PY-CONSTRAINTS conflict".to_owned()), "{found:?}");
+        // torch_npu imports the parts of torch that import sympy.
+        let npu = dist("torch-npu", "2.8.0.post2");
+        let found = run(vec![torch(), npu.clone(), old]);
+        assert!(found.contains(&"error PY-CONSTRAINTS conflict".to_owned()), "{found:?}");
+        let found = outcome(vec![torch(), npu]);
+        let Outcome::Found(found) = &found else { panic!("{found:?}") };
+        let missing: Vec<&str> = found.iter().map(|one| one.args["packages"].as_str()).collect();
+        assert!(missing[0].contains("sympy") && !missing[0].contains("jinja2"), "{missing:?}");
+        assert_eq!(missing[1], "jinja2");
     }
 
     #[test]

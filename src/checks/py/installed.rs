@@ -6,9 +6,9 @@ use data::{
 };
 use std::collections::BTreeMap;
 
-use crate::Context;
+use crate::{Context, pep};
 use base::report::{Evidence, Severity};
-use facts::{Dist, Facts};
+use facts::{Dist, Facts, is_of_tests};
 
 /// Distributions whose shadowing matters; of others there are often several, and it does not.
 const STACK: &[&str] = &[
@@ -41,6 +41,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     for dist in &python.dists {
         found.extend(broken(ctx.facts, dist));
     }
+    found.extend(remains(ctx.facts));
     for name in ["torch", "torch-npu"] {
         found.extend(python.dist(name).and_then(|dist| gone(ctx.facts, dist)));
     }
@@ -125,10 +126,14 @@ fn broken(facts: &Facts, dist: &Dist) -> Option<RawFinding> {
     if dist.missing_files == 0 {
         return None;
     }
-    // Somebody may have thinned out an image; a library is never taken out for that.
-    let library = dist.missing_sample.iter().any(|path| path.ends_with(".so"));
-    let many = u64::from(dist.missing_files) * 10 >= u64::from(dist.listed_files);
-    let severity = if library || many { Severity::Warning } else { Severity::Info };
+    // Tests are often taken out of an image. What else is missing fails when it is imported, and
+    // most of the stack is imported at once.
+    let breaks = dist.missing_sample.iter().any(|path| !is_of_tests(path));
+    let severity = match (breaks, STACK.contains(&dist.name.as_str())) {
+        (false, _) => Severity::Info,
+        (true, true) => Severity::Error,
+        (true, false) => Severity::Warning,
+    };
     let one = py_dup::Incomplete {
         name: &dist.name,
         version: &dist.version,
@@ -140,6 +145,18 @@ fn broken(facts: &Facts, dist: &Dist) -> Option<RawFinding> {
     .at(severity)
     .because(because);
     Some(dist.missing_places(dist.missing_sample.len()).into_iter().fold(one, RawFinding::evidence))
+}
+
+/// A directory of triton without triton: it can be imported as a namespace, so that torch takes
+/// triton for installed. torch_npu 2.8 and later then import a module of it and fail (measured
+/// with 2.8.0.post2; vllm-ascend PR#9249 with 2.10.0).
+fn remains(facts: &Facts) -> Option<RawFinding> {
+    let dir = facts.python.vllm.triton_remains.as_ref()?;
+    let npu = pep::version(&facts.python.dist("torch-npu")?.version)?;
+    let severity =
+        if npu.release() >= [2, 8].as_slice() { Severity::Error } else { Severity::Warning };
+    let found = py_dup::Remains { dir, version: npu.to_string() };
+    Some(found.at(severity).evidence(Evidence::file(dir)))
 }
 
 /// Metadata without a package beside it, and without a RECORD that could tell.
@@ -207,8 +224,8 @@ mod tests {
         assert_eq!(run(vec![thin.clone()]), ["info PY-DUP incomplete"]);
         thin.missing_sample = vec!["/s/scipy/a.so".to_owned()];
         assert_eq!(run(vec![thin.clone()]), ["warning PY-DUP incomplete"]);
-        (thin.missing_files, thin.missing_sample) = (50, vec![]);
-        assert_eq!(run(vec![thin]), ["warning PY-DUP incomplete"]);
+        "torch".clone_into(&mut thin.name);
+        assert_eq!(run(vec![thin]), ["error PY-DUP incomplete"]);
         let gone = facts_with(python("3.11"), vec![dist("torch-npu", "2.7.1")]);
         let outcome = check(&Context::of(&gone, Profile::General));
         assert_eq!(ids(outcome), ["warning PY-DUP gone"]);

@@ -38,5 +38,6 @@ findings! {
     }
     env_preload = "ENV-PRELOAD" {
         Refused = "refused" { entry: Argument },
+        RefusedByFile = "refused_by_file" { entry: Argument },
     }
 }

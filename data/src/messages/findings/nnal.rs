@@ -9,6 +9,7 @@ findings! {
     }
     nnal_version = "NNAL-VERSION" {
         Differs = "differs" { arch: Argument, cann: Argument, nnal: Argument },
+        Mixed = "mixed" { found: Argument, name: Argument, nnal: Argument },
         Symbols = "symbols" {
             count: Count, library: Argument, nnal: Argument, npu: Argument, symbol: Argument,
         },

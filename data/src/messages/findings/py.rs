@@ -47,6 +47,7 @@ findings! {
         },
         Leftover = "leftover" { path: Argument },
         NoMetadata = "no_metadata" { name: Argument, path: Argument },
+        Remains = "remains" { dir: Argument, version: Argument },
         Twice = "twice" {
             interpreter: Argument, name: Argument, paths: Argument, site: Argument, versions: Argument,
         },

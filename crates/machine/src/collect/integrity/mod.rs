@@ -4,6 +4,7 @@
 //! Of the other packages that programs for NPUs load, code and libraries against RECORD.
 
 mod compare;
+mod damage;
 #[cfg(test)]
 mod tests;
 mod unlisted;
@@ -26,8 +27,6 @@ const PACKAGE: &str = "torch-npu";
 const OTHERS: [&str; 4] = ["mindspore", "torch", "triton-ascend", "vllm-ascend"];
 /// The most bytes of an `INSTALLER` that are read.
 const INSTALLER_LIMIT: u64 = 100;
-/// The most bytes of a module that are read.
-const MODULE_LIMIT: u64 = 4 << 20;
 /// The most files that are listed one by one in the facts; the total is given beside them.
 const MAX_LISTED: usize = 50;
 
@@ -96,18 +95,12 @@ fn compare_code(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageInt
     facts.outside = outside;
     compare(sysroot, &mut facts, targets, options);
     for file in &mut facts.differing {
-        if file.kind == "hash" && file.path.ends_with(".py") && has_nul(sysroot, &file.path) {
-            "nul".clone_into(&mut file.kind);
+        if matches!(file.kind.as_str(), "hash" | "size") {
+            damage::examine(sysroot, file);
         }
     }
     "not_checked".clone_into(&mut facts.upstream.verdict);
     facts
-}
-
-/// Whether a module has NUL bytes, which no interpreter accepts: a crash of the host leaves files of
-/// the right size without their content.
-fn has_nul(sysroot: &Sysroot, path: &str) -> bool {
-    sysroot.read(path, MODULE_LIMIT).is_ok_and(|bytes| bytes.contains(&0))
 }
 
 /// Whether an interpreter or the dynamic linker reads this file. `libx.so.2` counts too.

@@ -1,6 +1,7 @@
 //! Which shared objects are examined, and where copies of missing ones may lie.
 
 use crate::link::library_class;
+use crate::manifest::record;
 use crate::sysroot::Sysroot;
 use facts::FileKind;
 use facts::{Dist, Facts, normalize_name};
@@ -67,12 +68,13 @@ pub(super) fn candidates(sysroot: &Sysroot, facts: &Facts) -> Vec<Candidate> {
             }
         }
     }
-    for (name, dir) in extension_packages(facts) {
-        let mut found = Vec::new();
+    for dist in extension_packages(facts) {
+        let mut found = recorded(sysroot, dist);
+        let dir = format!("{}/{}", dist.site_dir, dist.name.replace('-', "_"));
         walk(sysroot, &dir, MAX_DEPTH - EXTENSION_DEPTH, &mut 0, &mut found);
         for path in found {
             // Loaded when that package is imported, which a workload may never do.
-            add(name, path, true, true);
+            add(&dist.name, path, true, true);
         }
     }
     for path in &facts.python.mindspore.plugins {
@@ -98,29 +100,33 @@ pub(super) fn candidates(sysroot: &Sysroot, facts: &Facts) -> Vec<Candidate> {
 }
 
 /// Packages beside the ones that are always looked at which may hold Ascend-linked extensions:
-/// what requires `torch_npu`, and what is named for the hardware. Name and directory.
-fn extension_packages(facts: &Facts) -> Vec<(&str, String)> {
+/// what requires `torch_npu`, what is named for the hardware, and what users build on `torch_npu`.
+fn extension_packages(facts: &Facts) -> impl Iterator<Item = &Dist> {
     const KNOWN: &[&str] = &["torch", "torch-npu", "vllm", "vllm-ascend", "mindspore"];
     const NAMED: &[&str] = &["ascend", "npu", "mindie", "cann", "atb"];
-    let wanted = |dist: &Dist| {
+    // Their installation guides for Ascend build them there.
+    const BUILT: &[&str] = &["apex", "mmcv", "mmcv-full", "mmdet3d"];
+    let wanted = |dist: &&Dist| {
         !KNOWN.contains(&dist.name.as_str())
             && !dist.name.contains("mooncake")
             && !dist.name.starts_with("triton")
             && (dist.name.split('-').any(|part| NAMED.contains(&part))
+                || BUILT.contains(&dist.name.as_str())
                 || dist.requires.iter().any(|line| {
                     let end = line.find(|c: char| !(c.is_alphanumeric() || "-_.".contains(c)));
                     normalize_name(&line[..end.unwrap_or(line.len())]) == "torch-npu"
                 }))
     };
-    facts
-        .python
-        .dists
-        .iter()
-        .filter(|dist| wanted(dist))
-        .map(|dist| {
-            (dist.name.as_str(), format!("{}/{}", dist.site_dir, dist.name.replace('-', "_")))
-        })
-        .collect()
+    facts.python.dists.iter().filter(wanted)
+}
+
+/// The shared objects that RECORD lists: the name of a distribution may not be that of its module.
+fn recorded(sysroot: &Sysroot, dist: &Dist) -> Vec<String> {
+    let path = format!("{}/RECORD", dist.path);
+    let Ok(bytes) = sysroot.read(&path, record::RECORD_LIMIT) else { return Vec::new() };
+    let rows = record::parse(&bytes).rows.into_iter();
+    let inside = rows.filter(|row| row.path.ends_with(".so") && !row.path.starts_with(['/', '.']));
+    inside.map(|row| format!("{}/{}", dist.site_dir, row.path)).take(MAX_OBJECTS).collect()
 }
 
 /// Files named like shared objects directly in a directory.

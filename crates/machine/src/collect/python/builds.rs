@@ -123,6 +123,14 @@ pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild 
         .filter(|dist| dist.top_level.iter().any(|top| top == "triton"))
         .map(|dist| (dist.name.clone(), dist.version.clone()))
         .collect();
+    if !python.dists.iter().any(|dist| dist.name.contains("triton")) {
+        let dirs: Vec<_> = python.site_dirs.iter().map(|dir| format!("{dir}/triton")).collect();
+        // A package is found before a directory without `__init__.py`, wherever it lies.
+        let is_package = |dir: &String| sysroot.is_file(&format!("{dir}/__init__.py"));
+        build.triton_remains = (!dirs.iter().any(is_package))
+            .then(|| dirs.into_iter().find(|dir| sysroot.is_dir(dir)))
+            .flatten();
+    }
     if let Some(dir) = package_dir(sysroot, python, "triton") {
         build.triton_has_ascend = Some(sysroot.is_dir(&format!("{dir}/backends/ascend")));
     }

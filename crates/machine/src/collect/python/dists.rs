@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::{metadata, site};
 use crate::manifest::record::{self, RECORD_LIMIT};
 use crate::sysroot::{ReadError, SysFile, Sysroot};
-use facts::{Dist, ProblemKind, normalize_name};
+use facts::{Dist, ProblemKind, is_of_tests, normalize_name};
 
 /// The most of a METADATA that is read while looking for the end of its header, in bytes.
 const HEADER_LIMIT: usize = 1 << 20;
@@ -210,8 +210,10 @@ fn count_files(sysroot: &Sysroot, dist: &mut Dist) {
             files.push((format!("{}/{}", dist.site_dir, row.path), row.line));
         }
     }
-    let missing: Vec<&(String, u32)> =
+    let mut missing: Vec<&(String, u32)> =
         files.par_iter().filter(|(file, _)| !sysroot.exists(file)).collect();
+    // What an import may need comes into the sample first.
+    missing.sort_by_key(|(file, _)| is_of_tests(file));
     let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
     dist.listed_files = count(files.len());
     dist.missing_files = count(missing.len());

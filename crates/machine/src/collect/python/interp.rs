@@ -39,16 +39,21 @@ pub(super) fn choose(sysroot: &Sysroot, options: &Options) -> Choice {
             None => missing = Some(("process".to_owned(), path)),
         }
     }
+    let first = on_path(sysroot);
     for name in ["VIRTUAL_ENV", "CONDA_PREFIX"] {
         let Some(prefix) = sysroot.env().non_empty(name) else { continue };
         match in_prefix(sysroot, prefix, name) {
-            Some(found) => return (Some(found), missing),
+            // The shell starts what PATH finds first, whatever an activation has left behind.
+            Some(found) if first.as_deref().is_none_or(|path| is_of(sysroot, &found, path)) => {
+                return (Some(found), missing);
+            }
+            Some(_) => {}
             None => {
                 missing.get_or_insert_with(|| (name.to_owned(), prefix.to_owned()));
             }
         }
     }
-    let on_path = on_path(sysroot).and_then(|path| at(sysroot, &path, "PATH"));
+    let on_path = first.and_then(|path| at(sysroot, &path, "PATH"));
     let found = on_path.or_else(|| {
         // A copied tree may hold an environment without its binary, but one with is better:
         // Debian has /usr/local/lib/python3.11 without any Python in /usr/local.
@@ -57,6 +62,15 @@ pub(super) fn choose(sysroot: &Sysroot, options: &Options) -> Choice {
         complete.chain(&prefixes).find_map(|prefix| in_prefix(sysroot, prefix, "well-known"))
     });
     (found, missing)
+}
+
+/// Whether a path is that of this environment's interpreter.
+fn is_of(sysroot: &Sysroot, interpreter: &Interpreter, path: &str) -> bool {
+    let dir = |path: &str| {
+        let (dir, _) = path.rsplit_once('/')?;
+        Some(sysroot.real(dir).unwrap_or_else(|_| dir.to_owned()))
+    };
+    dir(path).is_some_and(|of| dir(&format!("{}/bin/python3", interpreter.prefix)) == Some(of))
 }
 
 /// Other interpreters with a `torch_npu` of their own: for the hint that the wrong environment

@@ -1,5 +1,5 @@
-//! Source trees that `import` would find before the installed package: the working directory of
-//! somebody who stands in a clone, or a `PYTHONPATH` that names one.
+//! Directories that `import` would find before the installed package: the working directory of
+//! somebody who stands in a clone or beside one, or a `PYTHONPATH` that names one.
 
 use super::site;
 use crate::sysroot::Sysroot;
@@ -26,12 +26,24 @@ pub(super) fn read(sysroot: &Sysroot, python: &Python) -> Vec<(String, String)> 
                 (name.starts_with("_C") || name.starts_with(&format!("{package}_C")))
                     && site::has_extension(name, "so")
             });
-            if names.iter().any(|name| name == "__init__.py") && !compiled {
+            let is_package = names.iter().any(|name| name == "__init__.py");
+            // A directory without it is passed over for a package on the path. It is imported
+            // instead of one that only the hook of an editable install finds: that is asked last.
+            let hides_editable = !is_package
+                && python.editable_packages.contains_key(package)
+                && !is_on_path(sysroot, python, package);
+            if is_package && !compiled || hides_editable {
                 found.push(entry);
             }
         }
     }
     found
+}
+
+/// Whether a site directory holds the package itself.
+fn is_on_path(sysroot: &Sysroot, python: &Python, package: &str) -> bool {
+    let init = |dir: &String| sysroot.is_file(&format!("{dir}/{package}/__init__.py"));
+    python.site_dirs.iter().any(init)
 }
 
 /// Whether this directory is where the package is meant to be: an editable install of it (which
