@@ -104,7 +104,11 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
             Outcome::NotChecked(Reason::NewerThanMatrix { what: format!("CANN {}", cann.version) })
         }
         DriverSupport::Unknown => Outcome::NotChecked(Reason::NotInMatrix {
-            what: format!("driver {shown} with CANN {}", cann.version),
+            what: if shown.is_empty() {
+                format!("a driver without version with CANN {}", cann.version)
+            } else {
+                format!("driver {shown} with CANN {}", cann.version)
+            },
         }),
         DriverSupport::Unverified { expected } if expected.is_empty() => {
             vec![with_evidence(drv_cann::Unlisted { driver, cann: installed }.warning())].into()

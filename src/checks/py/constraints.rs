@@ -159,7 +159,8 @@ fn of_one(
             let name = requirement.name.as_str();
             // The package that is imported with torch has said it.
             let is_told = |by: &str| imported.told.contains(&(by, name));
-            if !is_told(&by.name) && !(by.name == "torch" && is_told("torch-npu")) {
+            let is_known = is_told(&by.name) || by.name == "torch" && is_told("torch-npu");
+            if !is_known {
                 missing.insert(name);
             }
             continue;
@@ -176,7 +177,7 @@ fn of_one(
         };
         // torchvision says itself that it is for another torch.
         let is_other_vision = requirement.name == "torchvision" && by.name == "vllm-ascend";
-        if !(is_other_vision && is_for_other_torch(python, env)) {
+        if !is_other_vision || !is_for_other_torch(python, env) {
             found.extend(judge(python, &conflict));
         }
     }

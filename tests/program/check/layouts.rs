@@ -108,7 +108,7 @@ fn layouts() -> Vec<Layout> {
         Layout {
             name: "950 host",
             specs: each(of_chip("950", 8, "9.1"), |_, spec| {
-                "25.1.rc2".clone_into(&mut spec.driver)
+                "25.1.rc2".clone_into(&mut spec.driver);
             }),
             suggested: "torch",
             profiles: TORCH.to_vec(),
@@ -133,7 +133,9 @@ fn layouts() -> Vec<Layout> {
             // Named so until 8.3; later releases have no such package.
             specs: each(
                 all.into_iter().filter(|spec| numbers(&spec.cann) < numbers("8.5")).collect(),
-                |_, spec| "nnae".clone_into(&mut spec.package),
+                |_, spec| {
+                    "nnae".clone_into(&mut spec.package);
+                },
             ),
             suggested: "torch",
             profiles: vec!["import", "torch", "inference", "train", "node"],

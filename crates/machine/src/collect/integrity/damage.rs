@@ -39,6 +39,8 @@ fn module(sysroot: &Sysroot, file: &mut FileDifference) {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "the test builds the tree that is examined")]
+
     use super::*;
 
     fn kind(name: &str, bytes: &[u8]) -> (String, String) {
