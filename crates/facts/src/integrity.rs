@@ -68,7 +68,8 @@ pub struct FileDifference {
     /// Path on the machine.
     pub path: String,
     /// `missing`, `size` (bytes), `hash`, `nul` (a module with NUL bytes), `syntax` (a module that
-    /// does not parse; `found` is the line), `broken` (a library that cannot be loaded), `type` (no
+    /// does not parse; `found` is the line), `cut` (a module that ends within a line, before its
+    /// size), `broken` (a library that cannot be loaded), `type` (no
     /// regular file) or `unreadable`.
     pub kind: String,
     /// What RECORD says.

@@ -296,7 +296,9 @@ fn with_files(
         found = found.evidence(match file.kind.as_str() {
             "missing" => seen.says(ui::SEEN_MISSING.text()),
             "syntax" => seen.line(found_there.parse().unwrap_or(1)).says(ui::SEEN_SYNTAX.text()),
-            "size" | "broken" => seen.says(ui::SeenSize { found: found_there, expected }.text()),
+            "broken" | "cut" | "size" => {
+                seen.says(ui::SeenSize { found: found_there, expected }.text())
+            }
             "hash" | "nul" => seen.says(ui::SeenHash { found: found_there, expected }.text()),
             _ => seen.value(&file.found),
         });

@@ -75,7 +75,7 @@ fn judge(ctx: &Context<'_>, package: &PackageIntegrity) -> Vec<RawFinding> {
     }
     // An empty module has lost what it held; edited ones hold something, and parse.
     let is_lost = |file: &&FileDifference| match file.kind.as_str() {
-        "nul" | "syntax" => true,
+        "cut" | "nul" | "syntax" => true,
         kind => kind == "size" && file.found == "0",
     };
     let (emptied, edited): (Vec<_>, Vec<_>) = modules.into_iter().partition(is_lost);
