@@ -40,11 +40,13 @@ pub(super) fn choose(sysroot: &Sysroot, options: &Options) -> Choice {
         }
     }
     let first = on_path(sysroot);
+    // A script starts what only it knows: an activated environment is the better guess.
+    let started = first.as_deref().filter(|path| !is_script(sysroot, path));
     for name in ["VIRTUAL_ENV", "CONDA_PREFIX"] {
         let Some(prefix) = sysroot.env().non_empty(name) else { continue };
         match in_prefix(sysroot, prefix, name) {
             // The shell starts what PATH finds first, whatever an activation has left behind.
-            Some(found) if first.as_deref().is_none_or(|path| is_of(sysroot, &found, path)) => {
+            Some(found) if started.is_none_or(|path| is_of(sysroot, &found, path)) => {
                 return (Some(found), missing);
             }
             Some(_) => {}
@@ -62,6 +64,12 @@ pub(super) fn choose(sysroot: &Sysroot, options: &Options) -> Choice {
         complete.chain(&prefixes).find_map(|prefix| in_prefix(sysroot, prefix, "well-known"))
     });
     (found, missing)
+}
+
+/// Whether a file is a script: it names the program that runs it.
+fn is_script(sysroot: &Sysroot, path: &str) -> bool {
+    let mut head = [0_u8; 2];
+    sysroot.open(path).is_ok_and(|file| file.read_at(&mut head, 0).is_ok() && head == *b"#!")
 }
 
 /// Whether a path is that of this environment's interpreter.
@@ -89,6 +97,9 @@ pub(super) fn others(sysroot: &Sysroot, chosen: Option<&Interpreter>) -> Vec<Int
         })
         .collect();
     prefixes.extend(environments);
+    // Activated, and not what PATH finds.
+    let activated = ["VIRTUAL_ENV", "CONDA_PREFIX"].map(|name| sysroot.env().non_empty(name));
+    prefixes.extend(activated.into_iter().flatten().map(str::to_owned));
     let mut found: Vec<Interpreter> = prefixes
         .iter()
         .filter_map(|prefix| in_prefix(sysroot, prefix, "well-known"))
