@@ -266,6 +266,11 @@ impl Catalog {
                 report.findings.extend(found.into_iter().map(|found| self.resolve(found)));
                 self.result(id, CheckState::Found, None)
             }
+            Outcome::FoundInPart(found, why) => {
+                report.findings.extend(found.into_iter().map(|found| self.resolve(found)));
+                let result = self.result(id, CheckState::Found, Some(&why));
+                RuleResult { blocked: true, ..result }
+            }
         };
         log::debug!("{id} {:?}", result.state);
         report.results.push(result);

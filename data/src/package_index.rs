@@ -42,6 +42,8 @@ pub struct Published {
     pub pythons: Vec<&'static str>,
     /// Architectures with a wheel.
     pub archs: Vec<&'static str>,
+    /// Whether there is a source distribution.
+    pub sdist: bool,
 }
 
 /// What a resolver finds for a set of requirements.
@@ -86,11 +88,11 @@ impl PackageIndex {
     fn parse(versions: &'static str, pairs: &'static str) -> Result<Self, (&'static str, String)> {
         let mut index = Self { versions: Vec::new(), pairs: Vec::new() };
         for (line, cells) in rows(versions) {
-            let [package, version, pythons, archs, _, _] = cells[..] else {
+            let [package, version, pythons, archs, sdist, _] = cells[..] else {
                 return Err((VERSIONS, format!("line {line} has {} cells", cells.len())));
             };
-            let (pythons, archs) = (list(pythons), list(archs));
-            index.versions.push(Published { package, version, pythons, archs });
+            let (pythons, archs, sdist) = (list(pythons), list(archs), sdist == "yes");
+            index.versions.push(Published { package, version, pythons, archs, sdist });
         }
         let sources: Vec<&str> = pairs
             .lines()

@@ -2,7 +2,10 @@
 
 use base::chip::ChipFamily;
 use base::report::Evidence;
+use data::Reason;
 use facts::{Facts, PciFunction};
+
+use super::npu;
 
 /// A family that was seen, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +21,11 @@ pub struct Chip {
 pub fn chip(facts: &Facts) -> Option<Chip> {
     let mut seen = chips(facts);
     if seen.len() == 1 { seen.pop() } else { None }
+}
+
+/// Why no chip is known: there is no NPU, or nothing says which one it is.
+pub(super) fn unknown(facts: &Facts) -> Reason {
+    if npu::visible(facts) { Reason::ChipUnknown } else { Reason::NoNpu }
 }
 
 /// All families that the workload can see, each once, with the first thing that says so.

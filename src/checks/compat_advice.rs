@@ -89,6 +89,9 @@ pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) 
         Ok(plan) => {
             report.notes.extend(plan.reasons().iter().cloned());
             report.notes.extend(plan.commands().iter().map(Text::same));
+            // A stack that the driver may not serve does not answer the question.
+            let cann = plan.cann().parse().ok();
+            report.unanswered.extend(cann.and_then(|cann| matrix.driver_gap(&machine, &cann)));
         }
         Err(none) => {
             let names = none.nearest.join(", ");

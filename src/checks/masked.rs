@@ -49,6 +49,10 @@ fn remove_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome, 
                 _ => Outcome::from_found(found),
             }
         }
+        Outcome::FoundInPart(mut found, reason) => {
+            found.retain(|one| !blame(find_explanation(check, one, facts)));
+            Outcome::from_partial(found, Some(reason))
+        }
         Outcome::NotApplicable(reason) => {
             let masking =
                 areas_of_reason(&reason).iter().find_map(|area| find_unreadable(*area, facts));

@@ -76,7 +76,7 @@ pub(super) fn npus(facts: &Facts) -> Option<String> {
             .collect::<Vec<_>>()
             .join(", "),
     };
-    Some(if label.is_empty() { count.to_string() } else { format!("{count} × {label}") })
+    Some(if label.is_empty() { format!("{count} × NPU") } else { format!("{count} × {label}") })
 }
 
 fn cann(facts: &Facts) -> Option<Text> {

@@ -160,19 +160,28 @@ fn build(ctx: &Context<'_>) -> Outcome {
             what: "vllm_ascend/_build_info.py".to_owned(),
         });
     };
-    let Some(chip) = chip::chip(facts) else { return Outcome::NotChecked(Reason::NoNpu) };
+    let Some(chip) = chip::chip(facts) else { return Outcome::NotChecked(chip::unknown(facts)) };
     if family == chip.family {
         return Outcome::Passed;
     }
-    vec![
-        vllm_build::Chip {
-            vllm_ascend: &ascend.version,
-            built: family.label(),
-            value,
-            chip: chip.family.label(),
-            interpreter: facts.python.command(),
+    let (vllm_ascend, built) = (&ascend.version, family.label());
+    let interpreter = facts.python.command();
+    let own = pep::version(vllm_ascend);
+    let first = own.and_then(|own| ctx.matrix.vllm_ascend_for_chip(&own, chip.family.as_str()));
+    let found = match first {
+        // Building it anew does not help where its CANN has no operators for the chip.
+        Some(row) if pep::version(vllm_ascend).is_some_and(|own| own < *row.version) => {
+            let (release, cann) = (row.version.to_string(), row.cann.to_string());
+            let chip = chip.family.label();
+            vllm_build::Unsupported { vllm_ascend, built, value, chip, release, cann }.error()
         }
-        .error()
+        _ => {
+            let chip = chip.family.label();
+            vllm_build::Chip { vllm_ascend, built, value, chip, interpreter }.error()
+        }
+    };
+    vec![
+        found
         .evidence(
             place(path, &facts.python.vllm.build_info_lines, key)
                 .value(format!("{key} = '{value}'")),
@@ -267,7 +276,7 @@ fn triton_chip(ctx: &Context<'_>) -> Outcome {
     let Some(ascend) = ctx.facts.python.dist("triton-ascend") else {
         return not_installed("triton-ascend");
     };
-    let Some(chip) = chip::chip(ctx.facts) else { return Outcome::NotChecked(Reason::NoNpu) };
+    let Some(chip) = chip::chip(ctx.facts) else { return Outcome::NotChecked(chip::unknown(ctx.facts)) };
     if chip.family != ChipFamily::A310P {
         return Outcome::Passed;
     }
@@ -366,6 +375,25 @@ mod tests {
         assert_eq!(info("__device_type__", "A3"), ["error VLLM-BUILD chip"]);
         assert_eq!(info("__soc_version__", "ascend310p3"), ["error VLLM-BUILD chip"]);
         assert_eq!(info("__device_type__", "A99"), ["not checked: version_unknown"]);
+        // The CANN of 0.11.0 has no operators for an Ascend 950: a build on the machine lacks them.
+        chip(&mut facts, "0xd806");
+        facts.python.vllm.build_info = [("__device_type__".to_owned(), "A2".to_owned())].into();
+        assert_eq!(run(build, &facts), ["error VLLM-BUILD unsupported"]);
+        let found = match build(&Context::of(&facts, Profile::General)) {
+            Outcome::Found(found) => found,
+            other => panic!("nothing found: {other:?}"),
+        };
+        let (release, cann) = (found[0].args["release"].as_str(), found[0].args["cann"].as_str());
+        assert_eq!((release, cann), ("0.23.0", "9.1.0"));
+        // An NPU of which nothing says what it is.
+        facts.devices.pci = Some(Vec::new());
+        facts.devices.nodes = vec![facts::Node {
+            path: "/dev/davinci0".to_owned(),
+            kind: facts::FileKind::Char,
+            owner: None,
+            device: None,
+        }];
+        assert_eq!(run(build, &facts), ["not checked: chip_unknown"]);
     }
 
     #[test]

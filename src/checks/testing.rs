@@ -49,6 +49,11 @@ pub(super) fn ids(outcome: Outcome) -> Vec<String> {
             .iter()
             .map(|one| format!("{} {} {}", one.severity.as_str(), one.id, one.message))
             .collect(),
+        Outcome::FoundInPart(found, reason) => {
+            let mut all = ids(Outcome::Found(found));
+            all.push(format!("blocked: {}", reason.key()));
+            all
+        }
         Outcome::NotApplicable(reason) => vec![format!("not applicable: {}", reason.key())],
         Outcome::NotChecked(reason) => vec![format!("not checked: {}", reason.key())],
         Outcome::Blocked(reason) => vec![format!("blocked: {}", reason.key())],

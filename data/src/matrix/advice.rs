@@ -171,21 +171,29 @@ impl Matrix {
         Ok(self.write_out(&choice, plugin, machine))
     }
 
-    /// Whether the driver serves the CANN, in words.
-    pub(super) fn driver_reason(&self, machine: &Machine, cann: &CannVersion) -> Text {
-        let Some(verdict) = self.driver_verdict(machine, cann) else {
-            return ui::CompatNoDriver { cann }.text();
-        };
-        let driver = machine.driver.as_ref().map_or_else(String::new, ToString::to_string);
-        match verdict {
+    /// That the driver serves the CANN, or that none was seen. `None` if [`Self::driver_gap`]
+    /// says otherwise.
+    pub(super) fn driver_reason(&self, machine: &Machine, cann: &CannVersion) -> Option<Text> {
+        if self.driver_verdict(machine, cann).is_none() {
+            return Some(ui::CompatNoDriver { cann }.text());
+        }
+        let driver = shown_driver(machine);
+        let fits = self.driver_gap(machine, cann).is_none();
+        fits.then(|| ui::CompatDriverFits { cann, driver }.text())
+    }
+
+    /// Why nothing shows that the machine's driver serves the CANN, if a driver is known.
+    pub fn driver_gap(&self, machine: &Machine, cann: &CannVersion) -> Option<Text> {
+        let driver = shown_driver(machine);
+        match self.driver_verdict(machine, cann)? {
             DriverSupport::TooOld { expected, .. } | DriverSupport::Unverified { expected } => {
                 let expected = expected.join(", ");
-                ui::CompatDriverUnsure { cann, driver, expected }.text()
+                Some(ui::CompatDriverUnsure { cann, driver, expected }.text())
             }
             DriverSupport::Unknown | DriverSupport::NewerCann => {
-                ui::CompatDriverUnknown { cann, driver }.text()
+                Some(ui::CompatDriverUnknown { cann, driver }.text())
             }
-            _ => ui::CompatDriverFits { cann, driver }.text(),
+            _ => None,
         }
     }
 
@@ -351,7 +359,7 @@ impl Matrix {
         if let Some(old) = old {
             reasons.push(ui::CompatOtherCann { here: old, cann }.text());
         }
-        reasons.push(self.driver_reason(machine, cann));
+        reasons.extend(self.driver_reason(machine, cann));
         let mut steps = Vec::new();
         if !installed {
             steps.extend(cann_packages(cann, machine, uses_atb(npu)));
@@ -377,6 +385,10 @@ impl Matrix {
             index,
         }
     }
+}
+
+fn shown_driver(machine: &Machine) -> String {
+    machine.driver.as_ref().map_or_else(String::new, ToString::to_string)
 }
 
 /// Python and architecture of the machine, as far as they are known.

@@ -71,6 +71,13 @@ pub enum DriverSupport {
 }
 
 impl Matrix {
+    /// Whether this CANN has operators for a chip (the key of its family, as in `[[soc]]`), as far
+    /// as its images tell.
+    pub fn cann_serves_chip(&self, version: &CannVersion, chip: &str) -> bool {
+        let row = self.cann(version);
+        row.is_none_or(|row| row.chips.is_empty() || row.chips.iter().any(|own| own == chip))
+    }
+
     /// The row of this CANN; of an alpha or beta, that of the version it leads to; of a patch
     /// release, that of the latest earlier version of its line.
     pub fn cann(&self, version: &CannVersion) -> Option<&Cann> {

@@ -132,7 +132,7 @@ impl Matrix {
         if let Some(here) = machine.cann.as_ref().filter(|_| !cann_installed) {
             reasons.push(ui::CompatOtherCann { cann, here }.text());
         }
-        reasons.push(self.driver_reason(machine, &cann));
+        reasons.extend(self.driver_reason(machine, &cann));
         let mut steps = Vec::new();
         if !cann_installed {
             steps.extend(cann_packages(&cann, machine, false));

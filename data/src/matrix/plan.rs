@@ -29,6 +29,14 @@ impl Plan {
         }
     }
 
+    /// The CANN.
+    pub fn cann(&self) -> &str {
+        match self {
+            Self::Torch(advice) => &advice.cann,
+            Self::MindSpore(advice) => &advice.cann,
+        }
+    }
+
     /// `recommended` or `compatible`.
     pub fn level(&self) -> &'static str {
         match self {

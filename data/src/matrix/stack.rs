@@ -3,7 +3,7 @@
 use pep440_rs::Version;
 
 use super::rows::minor;
-use super::{Constraint, Import, Matrix, MindSpore, Parsed, VllmAscend, base};
+use super::{Constraint, Import, Level, Matrix, MindSpore, Parsed, VllmAscend, base};
 use base::version::CannVersion;
 use pep440_rs::VersionSpecifiers;
 
@@ -33,6 +33,21 @@ impl Matrix {
     pub fn vllm_ascend(&self, version: &Version) -> Option<&VllmAscend> {
         let base = base(version);
         self.vllm_ascend.iter().find(|row| row.version.0 == base)
+    }
+
+    /// The first recommended vllm-ascend from `version` on whose CANN has operators for a chip,
+    /// final releases before others.
+    pub fn vllm_ascend_for_chip(&self, version: &Version, chip: &str) -> Option<&VllmAscend> {
+        let serves = |row: &&VllmAscend| {
+            row.level == Level::Recommended
+                && row.version.0 >= base(version)
+                && self.cann_serves_chip(&row.cann, chip)
+        };
+        let rows = self.vllm_ascend.iter().filter(serves);
+        rows.min_by(|a, b| {
+            let key = |row: &VllmAscend| (row.version.0.any_prerelease(), row.version.0.clone());
+            key(a).cmp(&key(b))
+        })
     }
 
     /// Whether this vllm-ascend is later than all rows.

@@ -5,6 +5,7 @@ use crate::message::reasons;
 reasons! {
     AbiUnknown = "abi_unknown" { what },
     ArchUnknown = "arch_unknown",
+    ChipUnknown = "chip_unknown",
     ContainerUnknown = "container_unknown",
     DevicesUnknown = "devices_unknown",
     Editable = "editable" { what },
@@ -38,6 +39,7 @@ reasons! {
     NoPython = "no_python",
     NoRanktable = "no_ranktable",
     NoRecord = "no_record",
+    NoRecordOf = "no_record_of" { what },
     NoTorch = "no_torch",
     NoTorchNpu = "no_torch_npu",
     NotHere = "not_here" { what },

@@ -93,7 +93,10 @@ pub(super) fn chip(ctx: &Context<'_>) -> Outcome {
     };
     let chips = chip::chips(ctx.facts);
     if chips.is_empty() {
-        return Outcome::NotApplicable(Reason::NoNpu);
+        return match chip::unknown(ctx.facts) {
+            Reason::NoNpu => Outcome::NotApplicable(Reason::NoNpu),
+            unknown => Outcome::NotChecked(unknown),
+        };
     }
     let dirs = install.kernel_socs.iter().map(|name| (name.as_str(), family_of_dir(name)));
     let packages = install

@@ -26,7 +26,7 @@ pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
     let known = devices.dev_listed && count > 0;
     match judge(list, known.then_some(count)) {
         None if known => Outcome::Passed,
-        None => Outcome::NotChecked(Reason::NoNpu),
+        None => Outcome::NotChecked(Reason::DevicesUnknown),
         Some(fault) => {
             let in_container = ctx.facts.host.container.is_inside()
                 || ctx.facts.env.non_empty("ASCEND_VISIBLE_DEVICES").is_some();

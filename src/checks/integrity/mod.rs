@@ -57,6 +57,12 @@ fn hashed(package: &PackageIntegrity) -> Result<(), Outcome> {
     }
 }
 
+/// Whether a wheel was installed whose RECORD is gone. What setuptools installs by itself has
+/// never had one.
+fn has_lost_record(package: &PackageIntegrity) -> bool {
+    package.record.is_none() && package.dist_info.ends_with(".dist-info")
+}
+
 fn record_path(package: &PackageIntegrity) -> String {
     package.record.clone().unwrap_or_else(|| format!("{}/RECORD", package.dist_info))
 }
@@ -69,17 +75,11 @@ fn record(ctx: &Context<'_>) -> Outcome {
     let (version, python) = (&package.version, python(ctx));
     let mut found = Vec::new();
     if package.record.is_none() {
-        if !package.dist_info.ends_with(".dist-info") {
-            return Outcome::NotChecked(Reason::NoFile { what: record_path(package) });
-        }
-        let evidence = Evidence::file(record_path(package));
-        return vec![
-            tnpu_record::NoRecord { python, version }
-                .warning()
-                .evidence(evidence)
-                .because(&[py_dup::ID]),
-        ]
-        .into();
+        return if has_lost_record(package) {
+            Outcome::Blocked(Reason::NoRecordOf { what: record_path(package) })
+        } else {
+            Outcome::NotChecked(Reason::NoFile { what: record_path(package) })
+        };
     }
     let (metadata, code): (Vec<_>, Vec<_>) =
         package.differing.iter().partition(|difference| difference.path.contains(".dist-info/"));
@@ -112,10 +112,11 @@ fn record(ctx: &Context<'_>) -> Outcome {
             tnpu_record::DistInfo { version, python: &python, path: &first.path }.warning();
         found.push(with_files(finding.because(&[py_dup::ID]), &other, package));
     }
+    if let Some(first) = unreadable.first() {
+        let reason = Reason::Unreadable { what: first.path.clone() };
+        return Outcome::from_partial(found, Some(reason));
+    }
     if found.is_empty() {
-        if let Some(first) = unreadable.first() {
-            return Outcome::Blocked(Reason::Unreadable { what: first.path.clone() });
-        }
         if let Err(outcome) = hashed(package) {
             return outcome;
         }

@@ -6,14 +6,13 @@
 
 use std::collections::BTreeSet;
 
-use base::report::Evidence;
 use data::{
     Outcome, RawFinding, Reason,
     findings::{py_dup, py_record, tnpu_elf},
 };
 use facts::{FileDifference, PackageIntegrity};
 
-use super::{Context, PACKAGE, hashed, record_path, with_files};
+use super::{Context, PACKAGE, has_lost_record, hashed, record_path, with_files};
 
 pub(crate) fn check(ctx: &Context<'_>) -> Outcome {
     let others = ctx.facts.integrity.packages.iter().filter(|package| package.name != PACKAGE);
@@ -22,12 +21,11 @@ pub(crate) fn check(ctx: &Context<'_>) -> Outcome {
         return Outcome::NotApplicable(Reason::NoRecord);
     }
     let found: Vec<RawFinding> = others.iter().flat_map(|package| judge(ctx, package)).collect();
+    if let Some(reason) = others.iter().find_map(|package| unexamined(package)) {
+        return Outcome::from_partial(found, Some(reason));
+    }
     if found.is_empty() {
         for package in others {
-            let mut differing = package.differing.iter();
-            if let Some(file) = differing.find(|file| file.kind == "unreadable") {
-                return Outcome::Blocked(Reason::Unreadable { what: file.path.clone() });
-            }
             if let Err(outcome) = hashed(package) {
                 return outcome;
             }
@@ -39,14 +37,17 @@ pub(crate) fn check(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
+/// Why a defect of the package could have escaped the comparison.
+fn unexamined(package: &PackageIntegrity) -> Option<Reason> {
+    if has_lost_record(package) {
+        return Some(Reason::NoRecordOf { what: record_path(package) });
+    }
+    let unreadable = package.differing.iter().find(|file| file.kind == "unreadable")?;
+    Some(Reason::Unreadable { what: unreadable.path.clone() })
+}
+
 /// What PY-DUP says of missing files, and TNPU-ELF of libraries, is said there.
 fn judge(ctx: &Context<'_>, package: &PackageIntegrity) -> Vec<RawFinding> {
-    if package.record.is_none() && package.dist_info.ends_with(".dist-info") {
-        let (name, version) = (&package.name, &package.version);
-        let found = py_record::NoRecord { interpreter: ctx.facts.python.command(), name, version };
-        let evidence = Evidence::file(record_path(package));
-        return vec![found.warning().evidence(evidence).because(&[py_dup::ID])];
-    }
     let defective: BTreeSet<&str> = (ctx.facts.link.objects.iter())
         .filter(|object| object.defect.is_some())
         .map(|object| object.path.as_str())
@@ -114,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_without_record_is_told() {
+    fn a_package_that_lost_its_record_was_not_examined() {
         let mut facts = facts_with(python("3.11"), vec![dist("mindspore", "2.7.0")]);
         facts.integrity.packages.push(PackageIntegrity {
             name: "mindspore".to_owned(),
@@ -124,7 +125,7 @@ mod tests {
             ..PackageIntegrity::default()
         });
         let outcome = |facts: &facts::Facts| check(&Context::of(facts, Profile::General));
-        assert_eq!(ids(outcome(&facts)), ["warning PY-RECORD no_record"]);
+        assert_eq!(ids(outcome(&facts)), ["blocked: no_record_of"]);
         // What setuptools installs by itself has never had one.
         facts.integrity.packages[0].dist_info = "/s/mindspore-2.7.0.egg-info".to_owned();
         let what = "/s/mindspore-2.7.0.egg-info/RECORD".to_owned();

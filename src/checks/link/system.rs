@@ -4,10 +4,10 @@ use super::{Context, SHOWN, library_path, npu};
 use base::report::{Evidence, Severity, UNKNOWN_VERSION};
 use base::version::DottedVersion;
 use data::{
-    Outcome, Reason,
+    Outcome, PackageIndex, RawFinding, Reason,
     findings::{host_glibc, host_libgomp, host_stdcxx},
 };
-use facts::{LinkedObject, MissingVersion};
+use facts::{Dist, LinkedObject, MissingVersion};
 
 /// Objects of the Python stack and of CANN that were examined.
 fn objects<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
@@ -45,14 +45,10 @@ pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
     let missing = missing(ctx, &["GLIBC"]);
     if let Some(first) = missing.first() {
         let highest = first.highest.as_deref().and_then(|name| name.rsplit_once('_'));
-        let mut found = host_glibc::Old {
-            file: &first.needed_by,
-            have: highest.map_or(UNKNOWN_VERSION, |(_, number)| number),
-            libc: &first.found,
-            need: first.version.trim_start_matches("GLIBC_"),
-        }
-        .error()
-        .evidence(Evidence::file(&first.found).value(first.highest.as_deref().unwrap_or("-")));
+        let have = highest.map_or(UNKNOWN_VERSION, |(_, number)| number);
+        let need = first.version.trim_start_matches("GLIBC_");
+        let mut found = old_glibc(ctx, &first.needed_by, need, have, &first.found)
+            .evidence(Evidence::file(&first.found).value(first.highest.as_deref().unwrap_or("-")));
         for one in missing.iter().take(SHOWN) {
             found = found.evidence(Evidence::file(&one.needed_by).value(&one.version));
         }
@@ -75,12 +71,34 @@ pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
         .filter(|(_, _, need)| *need > known)
         .max_by(|a, b| a.2.cmp(&b.2));
     let Some((object, need, _)) = highest else { return Outcome::Passed };
-    vec![
-        host_glibc::Old { file: &object.path, have, libc: "libc.so.6", need }
-            .error()
-            .evidence(Evidence::file(&object.path).value(format!("GLIBC_{need}"))),
-    ]
-    .into()
+    let found = old_glibc(ctx, &object.path, need, have, "libc.so.6");
+    vec![found.evidence(Evidence::file(&object.path).value(format!("GLIBC_{need}")))].into()
+}
+
+/// The finding, with what else helps besides a newer system: older wheels exist for torch and
+/// `torch_npu`, a source distribution for some other packages.
+fn old_glibc(ctx: &Context<'_>, file: &str, need: &str, have: &str, libc: &str) -> RawFinding {
+    let holds = |dist: &&Dist| {
+        let inside = file.strip_prefix(&dist.site_dir).and_then(|rest| rest.strip_prefix('/'));
+        let directory = inside.and_then(|path| path.split('/').next());
+        directory.is_some_and(|directory| directory.replace('_', "-") == dist.name)
+    };
+    let owner = ctx.facts.python.dists.iter().find(holds);
+    if owner.is_some_and(|dist| matches!(dist.name.as_str(), "torch" | "torch-npu")) {
+        return host_glibc::OldTorch { file, have, libc, need }.error();
+    }
+    let has_source = |dist: &&Dist| {
+        let published = PackageIndex::builtin().published(&dist.name, &dist.version);
+        published.is_some_and(|published| published.sdist)
+    };
+    match owner.filter(has_source) {
+        Some(dist) => {
+            let (package, version) = (&dist.name, &dist.version);
+            let interpreter = ctx.facts.python.command();
+            host_glibc::OldPackage { file, have, interpreter, libc, need, package, version }.error()
+        }
+        None => host_glibc::Old { file, have, libc, need }.error(),
+    }
 }
 
 /// HOST-STDCXX: the C++ library that is found first.

@@ -213,6 +213,18 @@ fn old_runtimes_are_named_with_both_versions() {
     let found = judge(&facts);
     assert_eq!(lines(&facts), ["HOST-GLIBC old error", "HOST-STDCXX old error"]);
     assert_eq!((found[0].args["need"].as_str(), found[0].args["have"].as_str()), ("2.28", "2.5"));
+    // Older wheels exist for torch_npu, and sources for vllm-ascend.
+    let of_package = |facts: &mut Facts, name: &str, version: &str| {
+        let mut owner = crate::testing::dist(name, version);
+        "/s".clone_into(&mut owner.site_dir);
+        facts.python.dists = vec![owner];
+        let file = format!("/s/{}/lib/libx.so", name.replace('-', "_"));
+        facts.link.objects[0].versions[1].needed_by = file;
+        lines(facts)[0].clone()
+    };
+    assert_eq!(of_package(&mut facts, "torch-npu", "2.6.0"), "HOST-GLIBC old_torch error");
+    assert_eq!(of_package(&mut facts, "vllm-ascend", "0.18.0"), "HOST-GLIBC old_package error");
+    assert_eq!(of_package(&mut facts, "triton-ascend", "3.2.0"), "HOST-GLIBC old error");
     // A copy without the library, but with a version that is known from its name.
     let mut facts = healthy();
     facts.link.probes.insert("libc.so.6".to_owned(), None);

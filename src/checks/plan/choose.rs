@@ -275,9 +275,8 @@ fn versions_of(
 /// Whether the CANN has operators for the chip, as far as both are known.
 fn serves_chip(matrix: &Matrix, versions: &Versions, machine: &Machine) -> bool {
     let cann = versions.get(&Component::Toolkit).and_then(|text| text.parse().ok());
-    let row = cann.and_then(|cann| matrix.cann(&cann));
-    let (Some(row), Some(chip)) = (row, &machine.chip) else { return true };
-    row.chips.is_empty() || row.chips.contains(chip)
+    let (Some(cann), Some(chip)) = (cann, &machine.chip) else { return true };
+    matrix.cann_serves_chip(&cann, chip)
 }
 
 /// The commands of a plan, and those for parts of a CANN that is already there.

@@ -102,7 +102,7 @@ pub(super) fn judge(ctx: &Context<'_>, planned: &Versions) -> Judgement {
         let id = check.id.as_str();
         match (check.run)(&ctx) {
             Outcome::Passed => judgement.tested.push(id),
-            Outcome::Found(found) => {
+            Outcome::Found(found) | Outcome::FoundInPart(found, _) => {
                 judgement.tested.push(id);
                 // Installing a package brings what it imports.
                 let brings = |found: &RawFinding| {

@@ -33,6 +33,10 @@ findings! {
     }
     host_glibc = "HOST-GLIBC" {
         Old = "old" { file: Argument, have: Argument, libc: Argument, need: Argument },
+        OldPackage = "old_package" {
+            file: Argument, have: Argument, interpreter: Argument, libc: Argument, need: Argument, package: Argument, version: Argument,
+        },
+        OldTorch = "old_torch" { file: Argument, have: Argument, libc: Argument, need: Argument },
     }
     host_stdcxx = "HOST-STDCXX" {
         Conda = "conda" {

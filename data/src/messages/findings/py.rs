@@ -88,7 +88,6 @@ findings! {
         Edited = "edited" {
             count: Count, interpreter: Argument, name: Argument, path: Argument, version: Argument,
         },
-        NoRecord = "no_record" { interpreter: Argument, name: Argument, version: Argument },
         Resized = "resized" {
             count: Count, interpreter: Argument, name: Argument, path: Argument, version: Argument,
         },

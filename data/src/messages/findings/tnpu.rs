@@ -11,7 +11,6 @@ findings! {
         Missing = "missing" {
             count: Count, path: Argument, python: Argument, record: Argument, version: Argument,
         },
-        NoRecord = "no_record" { python: Argument, version: Argument },
         WithoutHash = "without_hash" { count: Count, version: Argument },
     }
     tnpu_manifest = "TNPU-MANIFEST" {

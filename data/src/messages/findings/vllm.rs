@@ -40,6 +40,9 @@ findings! {
         Chip = "chip" {
             built: Argument, chip: Argument, interpreter: Argument, value: Argument, vllm_ascend: Argument,
         },
+        Unsupported = "unsupported" {
+            built: Argument, cann: Argument, chip: Argument, release: Argument, value: Argument, vllm_ascend: Argument,
+        },
     }
     vllm_version = "VLLM-VERSION" {
         Untagged = "untagged" { version: Argument },
