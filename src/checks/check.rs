@@ -1,7 +1,7 @@
 //! Rows of the registry: the id, the family and the decision of a check, and the places that it
 //! concludes from.
 
-use data::{FindingId, Matrix, Outcome};
+use data::{FindingId, Matrix, Outcome, findings::host_os};
 use facts::Facts;
 
 use super::profile::Profile;
@@ -61,6 +61,15 @@ impl Check {
         run: fn(&Context<'_>) -> Outcome,
     ) -> Self {
         Self { id, family, run, areas: family.areas(), reports_access: false }
+    }
+
+    /// Whether the check may depend on the file at `path`.
+    pub(super) fn may_read(&self, path: &str) -> bool {
+        let names_system = matches!(path, "/etc/os-release" | "/usr/lib/os-release");
+        if names_system && !matches!(self.family, Family::Scan | Family::Site) {
+            return self.id == host_os::ID;
+        }
+        self.family.may_read(path)
     }
 
     /// The check with other areas than those of its family.
@@ -146,7 +155,7 @@ impl Family {
 
     /// Whether checks of the family may depend on the file at `path`. The answer is no only for
     /// paths that clearly belong to other checks.
-    pub(super) fn may_read(self, path: &str) -> bool {
+    fn may_read(self, path: &str) -> bool {
         if path == "/etc/hccn.conf" || path.ends_with("/hccn_tool") {
             return matches!(self, Self::Network | Self::Scan);
         }

@@ -16,7 +16,7 @@ use facts::Facts;
 
 use super::check::Context;
 use super::profile::Profile;
-use super::{Check, npu, overview, site};
+use super::{Check, npu, overview, scan, site};
 
 /// Returns the ID of the goal in `data/goals.toml`.
 pub(super) fn select(ctx: &Context<'_>) -> &'static str {
@@ -170,7 +170,11 @@ pub(super) fn prove_selection(ctx: &Context<'_>, only: &[String], found: &Result
         }
     });
     let mut links: Vec<Link> = links.collect();
-    if let Some(place) = (found.unreadable)(&|check| only.iter().any(|name| check.is_named(name)))
+    // Whether all could be read is a question about every check.
+    let asked = |check: &Check| {
+        only.iter().any(|name| check.is_named(name) || scan::READ.is_named(name))
+    };
+    if let Some(place) = (found.unreadable)(&asked)
         && let Some(scan) = goals::links("check").find(|link| link.id == "scan")
     {
         links.push(Link {

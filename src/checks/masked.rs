@@ -170,8 +170,8 @@ fn may_contain_cann(closed: &UnreadablePath, facts: &Facts) -> bool {
 pub(super) struct Outcomes {
     /// The outcomes by the id of their check.
     pub(super) by_id: BTreeMap<&'static str, Outcome>,
-    /// The directories that masked something.
-    pub(super) masking: Vec<String>,
+    /// The directories that masked something, with the check from which they did.
+    pub(super) masking: Vec<(&'static Check, String)>,
 }
 
 /// Runs the selected checks.
@@ -187,10 +187,8 @@ pub(super) fn run_unmasked(context: &Context<'_>, selected: &[&'static Check]) -
         let (outcome, places) = remove_doubtful(check, (check.run)(context), context.facts);
         if is_selected(check) {
             outcomes.by_id.insert(check.id.as_str(), outcome);
-            let new = places.iter().filter(|place| !outcomes.masking.contains(place));
-            let new: Vec<String> = new.cloned().collect();
-            outcomes.masking.extend(new);
         }
+        outcomes.masking.extend(places.iter().map(|place| (check, place.clone())));
         masking.extend(places);
     }
     masking.retain(|place| !context.facts.problems.iter().any(|known| known.place() == place));
@@ -199,7 +197,6 @@ pub(super) fn run_unmasked(context: &Context<'_>, selected: &[&'static Check]) -
         facts.problems.extend(masking.iter().map(|place| problem_of_directory(place)));
         let outcome = (READ.run)(&Context { facts: &facts, ..*context });
         outcomes.by_id.insert(READ.id.as_str(), outcome);
-        outcomes.masking = masking.into_iter().collect();
     }
     outcomes
 }

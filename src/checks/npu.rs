@@ -28,7 +28,8 @@ pub(super) fn has_nodes(facts: &Facts) -> bool {
 
 /// Whether an NPU can be seen at all.
 pub(super) fn visible(facts: &Facts) -> bool {
-    on_bus(facts) || has_nodes(facts)
+    let listed = facts.driver.npu_smi.as_ref().is_some_and(|smi| !smi.chips.is_empty());
+    on_bus(facts) || has_nodes(facts) || listed
 }
 
 /// Whether the driver's user-space side is here.

@@ -16,6 +16,8 @@ pub enum MindSporeSupport {
     NotListed {
         /// Those.
         accepted: Vec<String>,
+        /// Whether the CANN is older than all of them.
+        older: bool,
     },
     /// There is no list, but the documentation names a CANN of the same line.
     Documented,
@@ -116,7 +118,8 @@ impl Matrix {
             return if row.cann_internal.iter().any(|listed| minor(listed) == line) {
                 MindSporeSupport::Listed
             } else {
-                MindSporeSupport::NotListed { accepted: row.cann_internal.clone() }
+                let older = row.cann_internal.iter().all(|listed| line < minor(listed));
+                MindSporeSupport::NotListed { accepted: row.cann_internal.clone(), older }
             };
         }
         match (&row.cann, cann) {

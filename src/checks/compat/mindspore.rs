@@ -32,27 +32,32 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
         (Some(info), Some(version)) => info.place("Version").value(version),
         _ => cann.evidence(),
     };
+    let unlisted = || Reason::NotInMatrix {
+        what: format!("MindSpore {} with CANN {}", package.version, cann.version),
+    };
     match ctx.matrix.mindspore_with_cann(row, internal.as_deref(), Some(&cann.version)) {
         MindSporeSupport::Listed | MindSporeSupport::Documented => Outcome::Passed,
         MindSporeSupport::Unknown => Outcome::NotChecked(Reason::VersionUnknown {
             what: format!("the compiler of CANN {}", cann.version),
         }),
-        MindSporeSupport::NotListed { accepted } => vec![
-            ms_cann::NotListed {
+        MindSporeSupport::NotListed { accepted, older } => {
+            let found = ms_cann::NotListed {
                 accepted: accepted.join(", "),
                 cann: cann.version.to_string(),
                 compiler: internal.clone().unwrap_or_default(),
                 mindspore: &package.version,
-            }
-            .warning()
-            .evidence(dist_evidence(package))
-            .evidence(evidence())
-            .evidence(matrix_evidence(ctx, &row.source))
-            .because(&[cann_mixed::ID]),
-        ]
-        .into(),
-        MindSporeSupport::OtherDocumented { cann: documented } => vec![
-            ms_cann::Other {
+            };
+            // A CANN runs what was built for an older one; an older one lacks what it needs.
+            let found = if older { found.error() } else { found.warning() };
+            let found = found
+                .evidence(dist_evidence(package))
+                .evidence(evidence())
+                .evidence(matrix_evidence(ctx, &row.source))
+                .because(&[cann_mixed::ID]);
+            Outcome::from_partial(vec![found], (!older).then(unlisted))
+        }
+        MindSporeSupport::OtherDocumented { cann: documented } => {
+            let found = ms_cann::Other {
                 cann: cann.version.to_string(),
                 documented,
                 mindspore: &package.version,
@@ -60,8 +65,8 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
             .info()
             .evidence(dist_evidence(package))
             .evidence(cann.evidence())
-            .evidence(matrix_evidence(ctx, &row.source)),
-        ]
-        .into(),
+            .evidence(matrix_evidence(ctx, &row.source));
+            Outcome::from_partial(vec![found], Some(unlisted()))
+        }
     }
 }

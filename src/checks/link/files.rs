@@ -2,9 +2,11 @@
 
 use super::{Context, SHOWN, display, npu};
 use base::report::Evidence;
+use base::text::Text;
 use data::{
     FindingId, Outcome, RawFinding, Reason,
     findings::{host_arch, tnpu_elf, tnpu_wheeltag},
+    ui,
 };
 use facts::{ElfDefect, LinkedObject};
 
@@ -14,22 +16,19 @@ pub(super) fn elf(ctx: &Context<'_>) -> Outcome {
     if objects.is_empty() {
         return Outcome::NotApplicable(Reason::NoTorchNpu);
     }
-    if let Some(object) = objects.iter().find(|object| unreadable(object).is_some()) {
-        return Outcome::Blocked(Reason::Unreadable { what: object.path.clone() });
-    }
     let placeholders = only_placeholders(ctx);
     let mut found = Vec::new();
     let mut owners: Vec<&str> = objects.iter().map(|object| object.owner.as_str()).collect();
     owners.sort_unstable();
     owners.dedup();
     for owner in owners {
-        for kind in ["truncated", "empty", "not_elf", "class", "malformed"] {
+        for damage in Damage::ALL {
             let files: Vec<(&LinkedObject, String)> = objects
                 .iter()
                 .filter(|object| object.owner == owner)
                 .filter_map(|object| {
                     let (this, detail) = describe(object.defect.as_ref()?)?;
-                    (this == kind).then_some((object, detail))
+                    (this == damage).then_some((object, detail))
                 })
                 .collect();
             let Some((first, _)) = files.first() else { continue };
@@ -37,18 +36,46 @@ pub(super) fn elf(ctx: &Context<'_>) -> Outcome {
                 continue;
             }
             // A file of the wrong class is of the wrong machine, too.
-            let because: &[FindingId] = if kind == "class" { &[host_arch::ID] } else { &[] };
+            let because: &[FindingId] =
+                if damage == Damage::Class { &[host_arch::ID] } else { &[] };
             let paths = files.iter().map(|(object, _)| object.path.as_str());
-            let owner = display(owner);
-            let (path, file) = (npu::listed(paths), &first.path);
-            let mut one = damaged(kind, owner, &path, file).because(because);
+            let path = npu::listed(paths);
+            let mut one = damaged(ctx, damage, owner, &path, &first.path).because(because);
             for (object, detail) in files.iter().take(SHOWN) {
                 one = one.evidence(Evidence::file(&object.path).value(detail));
             }
             found.push(one);
         }
     }
-    found.into()
+    let unexamined = objects.iter().find(|object| unreadable(object).is_some());
+    let unexamined = unexamined.map(|object| Reason::Unreadable { what: object.path.clone() });
+    Outcome::from_partial(found, unexamined)
+}
+
+/// What is wrong with a file that no linker can load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Damage {
+    Truncated,
+    Empty,
+    NotElf,
+    Class,
+    Malformed,
+}
+
+impl Damage {
+    const ALL: [Self; 5] =
+        [Self::Truncated, Self::Empty, Self::NotElf, Self::Class, Self::Malformed];
+
+    fn words(self) -> Text {
+        match self {
+            Self::Truncated => ui::ELF_TRUNCATED,
+            Self::Empty => ui::ELF_EMPTY,
+            Self::NotElf => ui::ELF_NOT_ELF,
+            Self::Class => ui::ELF_CLASS,
+            Self::Malformed => ui::ELF_MALFORMED,
+        }
+        .text()
+    }
 }
 
 fn unreadable(object: &LinkedObject) -> Option<&str> {
@@ -58,15 +85,15 @@ fn unreadable(object: &LinkedObject) -> Option<&str> {
     }
 }
 
-fn describe(defect: &ElfDefect) -> Option<(&'static str, String)> {
+fn describe(defect: &ElfDefect) -> Option<(Damage, String)> {
     Some(match defect {
-        ElfDefect::Empty => ("empty", "0 bytes".to_owned()),
-        ElfDefect::NotElf => ("not_elf", "no ELF header".to_owned()),
+        ElfDefect::Empty => (Damage::Empty, "0 bytes".to_owned()),
+        ElfDefect::NotElf => (Damage::NotElf, "no ELF header".to_owned()),
         ElfDefect::Truncated { size, expected } => {
-            ("truncated", format!("{size} of {expected} bytes"))
+            (Damage::Truncated, format!("{size} of {expected} bytes"))
         }
-        ElfDefect::Class => ("class", "ELF class or byte order".to_owned()),
-        ElfDefect::Malformed { reason } => ("malformed", reason.clone()),
+        ElfDefect::Class => (Damage::Class, "ELF class or byte order".to_owned()),
+        ElfDefect::Malformed { reason } => (Damage::Malformed, reason.clone()),
         ElfDefect::Arch { .. } | ElfDefect::Unreadable { .. } => return None,
     })
 }
@@ -138,14 +165,21 @@ pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-/// The files of one kind of damage.
-fn damaged(kind: &str, owner: &str, path: &str, file: &str) -> RawFinding {
-    match kind {
-        "truncated" => tnpu_elf::Truncated { file, owner, path }.error(),
-        "empty" => tnpu_elf::Empty { file, owner, path }.error(),
-        "not_elf" => tnpu_elf::NotElf { file, owner, path }.error(),
-        "class" => tnpu_elf::Class { file, owner, path }.error(),
-        _ => tnpu_elf::Malformed { file, owner, path }.error(),
+/// The files of one owner with one kind of damage.
+fn damaged(ctx: &Context<'_>, damage: Damage, owner: &str, path: &str, file: &str) -> RawFinding {
+    let (damage, name) = (damage.words(), display(owner));
+    match ctx.facts.python.dist(owner).filter(|_| !is_vendor(owner)) {
+        Some(dist) => tnpu_elf::Package {
+            damage,
+            file,
+            interpreter: ctx.facts.python.command(),
+            owner: name,
+            package: &dist.name,
+            path,
+            version: &dist.version,
+        }
+        .error(),
+        None => tnpu_elf::Product { damage, file, owner: name, path }.error(),
     }
 }
 

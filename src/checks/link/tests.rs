@@ -235,9 +235,10 @@ fn old_runtimes_are_named_with_both_versions() {
 #[test]
 fn files_are_named() {
     let mut facts = healthy();
+    facts.python.dists = vec![crate::testing::dist("torch-npu", "2.6.0")];
     facts.link.objects[0].defect = Some(ElfDefect::Truncated { size: 10, expected: 20 });
     facts.link.objects[2].defect = Some(ElfDefect::Empty);
-    assert_eq!(lines(&facts), ["TNPU-ELF empty error", "TNPU-ELF truncated error"]);
+    assert_eq!(lines(&facts), ["TNPU-ELF product error", "TNPU-ELF package error"]);
     assert!(judge(&facts)[1].args["path"].contains("libtorch_npu.so"));
     let arch = ElfDefect::Arch { have: "x86_64".to_owned(), want: "aarch64".to_owned() };
     facts = healthy();

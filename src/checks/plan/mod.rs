@@ -185,7 +185,7 @@ fn install(ctx: &Context<'_>, gathered: &Gathered, choice: &Choice, steps: &mut 
             phase: Some(Phase::Python),
             needs: Vec::new(),
             text: ui::PlanPython { python }.text(),
-            run: Some(format!("conda create -n ascend python={python} && conda activate ascend")),
+            run: Some(new_environment(ctx, python)),
             findings: gathered.findings(Component::Python),
         });
     }
@@ -232,6 +232,15 @@ fn install(ctx: &Context<'_>, gathered: &Gathered, choice: &Choice, steps: &mut 
             steps.extend(own.iter().filter(|step| !step.is_judged()).cloned());
         }
     }
+}
+
+/// The command for an environment with another Python: that of conda where conda is in use.
+fn new_environment(ctx: &Context<'_>, python: &str) -> String {
+    let interpreter = ctx.facts.python.interpreter.as_ref();
+    if interpreter.is_some_and(|interpreter| interpreter.kind == "conda") {
+        return format!("conda create -n ascend python={python} && conda activate ascend");
+    }
+    format!("python{python} -m venv ~/ascend && . ~/ascend/bin/activate")
 }
 
 /// The components that are installed, anew or again.

@@ -76,11 +76,10 @@ findings! {
         },
     }
     tnpu_elf = "TNPU-ELF" {
-        Class = "class" { file: Argument, owner: Argument, path: Argument },
-        Empty = "empty" { file: Argument, owner: Argument, path: Argument },
-        Malformed = "malformed" { file: Argument, owner: Argument, path: Argument },
-        NotElf = "not_elf" { file: Argument, owner: Argument, path: Argument },
-        Truncated = "truncated" { file: Argument, owner: Argument, path: Argument },
+        Package = "package" {
+            damage: Argument, file: Argument, interpreter: Argument, owner: Argument, package: Argument, path: Argument, version: Argument,
+        },
+        Product = "product" { damage: Argument, file: Argument, owner: Argument, path: Argument },
     }
     tnpu_wheeltag = "TNPU-WHEELTAG" {
         Arch = "arch" {
