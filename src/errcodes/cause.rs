@@ -29,6 +29,9 @@ pub struct Cause {
     pub title: Text,
     /// What it means.
     pub text: Text,
+    /// Words in which people describe it, beside those of the texts; for [`suggest`](crate::suggest).
+    #[serde(default, skip_serializing)]
+    pub asked: Vec<String>,
     /// Finding ids of `check` that look for the same thing on a machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,

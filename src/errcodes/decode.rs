@@ -16,11 +16,15 @@ pub use numbers::{
 pub use registers::{Bit, Registers, parse_registers};
 
 use super::query::{Query, trim_punctuation};
+use data::ui;
 
 /// Takes `text` apart in every way that it is made for; empty for a code without parts.
 pub fn decode(text: &str) -> Vec<Decoding> {
     if let Some(words) = parse_registers(text) {
         return vec![words.decoding()];
+    }
+    if let Some(mask) = decode_error_mask(text) {
+        return vec![mask];
     }
     match Query::parse(text) {
         Query::Number { value, form } => numbers::decode(value, form),
@@ -33,6 +37,22 @@ pub fn decode(text: &str) -> Vec<Decoding> {
         .flatten()
         .collect(),
     }
+}
+
+/// The mask that the runtime prints beside the error words of an AI Core.
+fn decode_error_mask(text: &str) -> Option<Decoding> {
+    let (before, rest) = text.split_once("error mask")?;
+    let unit = before.trim().to_ascii_lowercase();
+    if !matches!(unit.as_str(), "" | "aic" | "aicore") {
+        return None;
+    }
+    let value = rest.trim().trim_start_matches([':', '=']).trim();
+    let number = value.strip_prefix("0x").unwrap_or(value);
+    if !number.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let part = Part::new(ui::PART_MASK, value, Some(ui::MASK_MEANING.text()));
+    Some(Decoding { scheme: ui::SCHEME_ERROR_MASK, parts: vec![part], links: Vec::new() })
 }
 
 #[cfg(test)]

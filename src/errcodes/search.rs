@@ -1,5 +1,8 @@
 //! Words, in English or Chinese and with slips, to codes and causes.
 
+use std::sync::LazyLock;
+
+use super::log::signatures;
 use super::{Cause, Family, Row, causes, families, rows};
 use base::text::distance_within;
 
@@ -43,6 +46,124 @@ pub fn search(words: &str) -> Vec<Hit> {
     hits.into_iter().map(|(_, _, hit)| hit).collect()
 }
 
+/// The most causes that are suggested.
+const SUGGESTIONS: usize = 3;
+/// How much of what was asked a suggestion has to hold, by the weight of the words.
+const LEAST_COVERAGE: f64 = 0.35;
+/// The least weight of the words that it holds: one word that a twelfth of the causes hold.
+const LEAST_WEIGHT: f64 = 2.5;
+
+/// Words that are rare in the tables only since those are no conversation.
+const FUNCTION_WORDS: &[&str] = &[
+    "after", "am", "an", "and", "any", "anyone", "are", "as", "at", "be", "been", "before", "but",
+    "by", "can", "could", "do", "does", "for", "from", "get", "got", "had", "has", "have", "help",
+    "how", "if", "in", "is", "it", "its", "me", "my", "of", "on", "or", "our", "please", "question",
+    "since", "so", "than", "thanks", "that", "the", "then", "there", "this", "to", "was", "we",
+    "were", "what", "when", "where", "which", "while", "why", "will", "with", "you", "your",
+];
+
+/// The causes that a description may mean, the best first; none if too little of it is known.
+///
+/// In contrast to [`search`], not every word has to be there. A word weighs more the fewer causes
+/// hold it, so that `npu` and `failed` decide nothing.
+pub fn suggest(words: &str) -> Vec<&'static Cause> {
+    static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(documents);
+    let mut wanted: Vec<String> = Vec::new();
+    for token in words.split_whitespace().flat_map(split_tokens) {
+        let says_something =
+            token.text.chars().count() > 1 && !FUNCTION_WORDS.contains(&token.text.as_str());
+        if says_something && !wanted.contains(&token.text) {
+            wanted.push(token.text);
+        }
+    }
+    let total = DOCUMENTS.len() as f64;
+    let mut asked = 0.0;
+    let mut scores = vec![(0.0, 0.0); DOCUMENTS.len()];
+    for token in &wanted {
+        let found: Vec<f64> = DOCUMENTS.iter().map(|document| document.weigh(token)).collect();
+        let holding = found.iter().filter(|weight| **weight > 0.0).count() as f64;
+        let rarity = ((total + 1.0) / (holding + 1.0)).ln();
+        // A word that nothing holds may be a name; what is known of the rest counts. Of the pairs
+        // that Chinese text is cut into, each second one joins two words.
+        asked += match holding > 0.0 {
+            true => rarity,
+            false if token.is_ascii() => rarity / 4.0,
+            false => rarity / 8.0,
+        };
+        for (score, weight) in scores.iter_mut().zip(found) {
+            *score = (score.0 + rarity * weight, if weight > 0.0 { score.1 + rarity } else { score.1 });
+        }
+    }
+    let mut hits: Vec<(f64, &'static Cause)> = DOCUMENTS
+        .iter()
+        .zip(scores)
+        .filter(|(_, (_, covered))| *covered >= LEAST_WEIGHT.max(LEAST_COVERAGE * asked))
+        .map(|(document, (score, _))| (score, document.cause))
+        .collect();
+    hits.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.id.cmp(&b.1.id)));
+    // What is far behind the best is noise.
+    let best = hits.first().map_or(0.0, |(score, _)| *score);
+    hits.retain(|(score, _)| *score >= best / 2.0);
+    hits.into_iter().take(SUGGESTIONS).map(|(_, cause)| cause).collect()
+}
+
+/// What is known of a cause, in lower case.
+struct Document {
+    cause: &'static Cause,
+    title: String,
+    rest: String,
+}
+
+impl Document {
+    /// How much a word says for the cause; 0 if it is not there.
+    fn weigh(&self, token: &str) -> f64 {
+        if holds(&self.title, token) {
+            2.0
+        } else if holds(&self.rest, token) {
+            1.0
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Whether a text holds a Chinese pair, or a word that begins like `token` without its ending.
+fn holds(text: &str, token: &str) -> bool {
+    if !token.is_ascii() {
+        return text.contains(token);
+    }
+    let stem = ["ing", "ed", "es", "s"].iter().find_map(|ending| {
+        token.strip_suffix(ending).filter(|stem| stem.len() > 3)
+    });
+    let stem = stem.unwrap_or(token);
+    let bytes = text.as_bytes();
+    let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
+    text.match_indices(stem).any(|(at, _)| {
+        let begins = at == 0 || !is_letter(at - 1);
+        begins && (stem.len() > 3 || !is_letter(at + stem.len()))
+    })
+}
+
+fn documents() -> Vec<Document> {
+    let document = |cause: &'static Cause| {
+        let signatures = signatures().iter().filter(|signature| signature.cause == cause.id);
+        let mut rest = format!("{} {}", cause.text.en, cause.text.zh);
+        for signature in signatures {
+            rest.push(' ');
+            rest.push_str(&signature.literals.join(" "));
+        }
+        for asked in &cause.asked {
+            rest.extend([" ", asked]);
+        }
+        for step in &cause.steps {
+            rest.extend([" ", &step.en, " ", &step.zh]);
+        }
+        let title = format!("{} {} {}", cause.id.replace(['.', '_'], " "), cause.title.en, cause.title.zh);
+        Document { cause, title: title.to_lowercase(), rest: rest.to_lowercase() }
+    };
+    causes().map(document).collect()
+}
+
 /// A word that is looked for.
 struct Token {
     text: String,
@@ -54,7 +175,7 @@ struct Token {
 fn split_tokens(word: &str) -> Vec<Token> {
     let word = word.to_lowercase();
     let mut found = Vec::new();
-    for part in word.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()) {
+    for part in words_of(&word) {
         let letters: Vec<char> = part.chars().collect();
         if letters.iter().all(char::is_ascii) {
             let slips = match letters.len() {
@@ -72,6 +193,21 @@ fn split_tokens(word: &str) -> Vec<Token> {
         }
     }
     found
+}
+
+/// Runs of ASCII letters and digits, and of others: `华为910多卡` has three.
+fn words_of(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|c: char| !c.is_alphanumeric());
+    parts.flat_map(|part| {
+        let mut rest = part;
+        std::iter::from_fn(move || {
+            let first = rest.chars().next()?;
+            let end = rest.find(|c: char| c.is_ascii() != first.is_ascii()).unwrap_or(rest.len());
+            let (run, after) = rest.split_at(end);
+            rest = after;
+            Some(run)
+        })
+    })
 }
 
 /// How well a text fits, if every word is there; the title counts double, and words that stand
@@ -132,6 +268,17 @@ mod tests {
         assert_eq!(first("心跳丢失"), "hccl.peer_lost");
         assert_eq!(first("hartbeat lost"), "hccl.peer_lost");
         assert_eq!(first("heartbeet  LOST"), "hccl.peer_lost");
+    }
+
+    #[test]
+    fn a_description_leads_to_causes_although_words_are_unknown() {
+        let suggested = |words: &str| -> Vec<&str> {
+            suggest(words).into_iter().map(|cause| cause.id.as_str()).collect()
+        };
+        assert_eq!(suggested("our NPUs 显存不够 since Monday")[0], "memory.device_oom");
+        assert!(suggested("training hangs in allreduce").contains(&"hccl.notify_wait_timeout"));
+        assert!(suggested("my cat sat on the keyboard").is_empty());
+        assert!(suggested("").is_empty() && suggested("npu").is_empty());
     }
 
     #[test]

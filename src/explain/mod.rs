@@ -232,6 +232,10 @@ pub enum Item<'a> {
         asked: &'a str,
         /// Codes and names that are written like it.
         similar: Vec<String>,
+        /// Causes whose description has its words.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        causes: Vec<&'a str>,
     },
 }
 

@@ -9,7 +9,7 @@ use crate::explain::{Detail, Item, Topic, code_page, of_cause, of_code};
 use base::report::{DataInUse, ExitStatus, Finding, Report};
 use base::text::{Lang, nearest};
 use data::ui;
-use errcodes::{self, Answer, Hit};
+use errcodes::{self, Answer, Cause, Hit};
 use render::{Block, Format, page_markdown, page_text};
 
 /// Number of hits that are shown without `--verbose`.
@@ -45,9 +45,11 @@ pub(super) fn run(inputs: &[String], explain: bool, output: &Output) -> anyhow::
         .collect();
     let items = topics.iter().map(|topic| match topic {
         Ok(topic) => topic.item(),
-        Err(answer) => {
-            Item::Unknown { asked: &answer.asked, similar: errcodes::similar(&answer.asked, 3) }
-        }
+        Err(answer) => Item::Unknown {
+            asked: &answer.asked,
+            similar: errcodes::similar(&answer.asked, 3),
+            causes: suggested(&answer.asked).map(|cause| cause.id.as_str()).collect(),
+        },
     });
     let content = Content {
         pages: Box::new(|lang, verbose| {
@@ -86,7 +88,20 @@ fn unknown_page(asked: &str, lang: Lang) -> Vec<Block> {
     if !similar.is_empty() {
         page.push(Block::Facts(vec![(ui::DID_YOU_MEAN.get(lang), similar.join(", "))]));
     }
+    let causes = suggested(asked);
+    let causes: Vec<String> =
+        causes.map(|cause| format!("{} ({})", cause.title.get(lang), cause.id)).collect();
+    if !causes.is_empty() {
+        page.push(Block::Facts(vec![(ui::SUGGESTED.get(lang), causes.join("; "))]));
+    }
     page
+}
+
+/// The causes that words may mean. A code has no words.
+fn suggested(asked: &str) -> impl Iterator<Item = &'static Cause> {
+    let has_words = asked.contains(|c: char| c.is_whitespace() || !c.is_ascii());
+    let causes = if has_words { errcodes::suggest(asked) } else { Vec::new() };
+    causes.into_iter()
 }
 
 /// Lists the families, the codes of one, or the causes.

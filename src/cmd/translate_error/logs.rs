@@ -4,7 +4,7 @@
     reason = "reads standard input and finds the files that the user named"
 )]
 
-use data::{OrFault as _, faults};
+use data::{OrFault as _, faults, ui};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -18,7 +18,7 @@ use crate::cmd::output::Output;
 use crate::cmd::standard_streams::print_to_stderr;
 use crate::cmd::{finish, finish_on_stderr};
 use base::report::ExitStatus;
-use base::text::escape_line;
+use base::text::{Lang, Text, escape_line};
 use errcodes::log::{
     self, Filter, Follower, Input, Problem, ProblemKind, Reading, ReportOptions, Time, diagnose,
     redact, redact_text,
@@ -131,11 +131,35 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     }
     let shown =
         ReportOptions { top: args.top, all: args.all, why_not: args.why_not, lang: output.lang() };
-    let report = log::report(&diagnosis, &subject, shown);
+    let mut report = log::report(&diagnosis, &subject, shown);
+    let is_description = args.inputs.iter().all(|input| is_description(input));
+    if diagnosis.causes.is_empty() && !args.follow && !stdin && is_description {
+        report.notes.extend(suggestion(&args.inputs.join(" ")));
+    }
     if args.follow && !output.has_file() {
         return finish_on_stderr(report, output);
     }
     finish(report, output)
+}
+
+/// The most characters of a description of a failure in words.
+const DESCRIPTION: usize = 300;
+
+/// Returns whether an input is a few words rather than a file or a log.
+fn is_description(input: &str) -> bool {
+    input.len() <= DESCRIPTION && !input.contains('\n') && !Path::new(input).exists()
+}
+
+/// The causes that a description may mean.
+fn suggestion(words: &str) -> Option<Text> {
+    let causes = errcodes::suggest(words);
+    let first = causes.first()?;
+    let listed = |lang: Lang| {
+        let titles = causes.iter().map(|cause| format!("{} ({})", cause.title.get(lang), cause.id));
+        titles.collect::<Vec<_>>().join(if lang == Lang::Zh { "；" } else { "; " })
+    };
+    let causes = Text::new(listed(Lang::En), listed(Lang::Zh));
+    Some(ui::SuggestedCauses { causes, first: &first.id }.text())
 }
 
 /// Returns whether an input is a pipe that a shell opened for this program: `<(zcat log.gz)`.
@@ -228,7 +252,7 @@ fn follow(output: &Output, reading: &mut Reading) -> anyhow::Result<()> {
         reading.problems.push(Problem {
             name: "-".to_owned(),
             kind: ProblemKind::Unsupported,
-            detail: base::text::Text::same(packed),
+            detail: Text::same(packed),
         });
     }
     reading.files.push(follower.finish());

@@ -80,7 +80,8 @@ fn of<T: Copy>(list: &[(&str, T)], key: &str) -> Option<T> {
 /// Takes `name`, in upper case, apart.
 pub(super) fn decode_name(name: &str) -> Option<Decoding> {
     let rest = name.strip_prefix("MIE")?;
-    if rest.len() != 9 || !rest.is_ascii() {
+    // Users leave the end away: component and letter still say where the code is from.
+    if !matches!(rest.len(), 3 | 5 | 7 | 9) || !rest.is_ascii() {
         return None;
     }
     let (component, letter, own) = (&rest[..2], &rest[2..3], &rest[3..]);
@@ -98,6 +99,11 @@ pub(super) fn decode_name(name: &str) -> Option<Decoding> {
         Part::new(ui::PART_COMPONENT, component, COMPONENTS.get(index).copied().map(Text::same)),
         Part::part_with_label(ui::PART_GRAVITY, letter, gravity),
     ];
+    if own.len() < 6 {
+        let missing = ui::MINDIE_INCOMPLETE.text();
+        parts.push(Part::new(ui::PART_NUMBER, own, Some(missing)));
+        return Some(Decoding { scheme: ui::SCHEME_MINDIE, parts, links: Vec::new() });
+    }
     if index != SERVER {
         parts.push(Part::new(ui::PART_NUMBER, own, None));
         return Some(Decoding { scheme: ui::SCHEME_MINDIE, parts, links: Vec::new() });

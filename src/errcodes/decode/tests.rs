@@ -137,3 +137,13 @@ fn nothing_that_is_typed_makes_it_panic() {
         }
     }
 }
+
+#[test]
+fn the_error_mask_is_no_error() {
+    for text in ["aic error mask: 0x6500020bd000288", "aicore error mask", "error mask = 0x1"] {
+        let [decoding] = &decode(text)[..] else { panic!("{text}") };
+        assert_eq!(decoding.scheme, ui::SCHEME_ERROR_MASK, "{text}");
+        assert!(decoding.links.is_empty());
+    }
+    assert!(decode("the error mask of the image is wrong").is_empty());
+}

@@ -98,7 +98,7 @@ static INNER_KEYS: Keys =
 static ERRNO_KEYS: Keys = keys![b"errNo[0x"];
 static REGISTERS_KEYS: Keys = keys![b"errcode:("];
 static REGISTER_KEYS: Keys = keys![b"coreId(", b"error code = 0x", b"error code : 0x"];
-static CALL_KEYS: Keys = keys![b"HCCL function error", b"HCCL error"];
+static CALL_KEYS: Keys = keys![b"HCCL function error", b"HCCL error", b"function error: Hccl"];
 static REASON_KEYS: Keys = keys![b"reason=["];
 static FAULT_KEYS: Keys = keys![b"errorStr:"];
 static WORDS_KEYS: Keys = keys![b"[Error]: "];
@@ -115,7 +115,7 @@ const REGISTERS: &str =
 const REGISTER: &str = r"(?-u)\bcoreId\( ?\d+\):\s+0x([0-9a-fA-F]{1,16})\b|(?:exception|error)\b[^\n]{0,60}error code = 0x([0-9a-fA-F]{1,16})\b|^error code +: 0x([0-9a-fA-F]{1,16})\s*$";
 
 /// The result of a call of HCCL, as torch_npu prints it.
-const CALL: &str = r"(?-u)HCCL (?:function )?error\b[^\n]{0,240}?error code is (\d{1,2})\b";
+const CALL: &str = r"(?-u)(?:HCCL (?:function )?error\b|(?:OPS|NPU) function error: Hccl)[^\n]{0,240}?error code is (\d{1,2})\b";
 
 /// The words of the runtime for its own code.
 const RUNTIME_REASON: &str = r"(?-u)\breason=\[([\w ,.:/()-]{4,120})\]";
@@ -387,6 +387,7 @@ mod tests {
     fn a_number_counts_only_behind_a_key() {
         for (line, code) in [
             ("NPU function error: c10_npu::SetDevice(d), error code is 507033", "acl_rt:507033"),
+            ("x.cpp:281 OPS function error: HcclAllreduce, error code is 6", "hccl:6"),
             ("synchronize stream failed, runtime result = 507035.", "acl_rt:507035"),
             ("RuntimeError: ACL stream synchronize failed, error code:507035", "acl_rt:507035"),
             ("Call rt api rtStreamSynchronize failed, ret: 507011", "acl_rt:507011"),

@@ -2,6 +2,20 @@
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
+/// Set in the value of a byte that is no digit.
+const INVALID: u8 = 0x80;
+
+/// The values of the digits.
+const VALUES: [u8; 256] = {
+    let mut values = [INVALID; 256];
+    let mut value = 0;
+    while value < DIGITS.len() {
+        values[DIGITS[value] as usize] = value as u8;
+        value += 1;
+    }
+    values
+};
+
 pub(super) fn encode(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
@@ -20,31 +34,36 @@ pub(super) fn encode(bytes: &[u8]) -> String {
 /// spellings of one value would compare as different).
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() * 3 / 4);
-    for chunk in text.as_bytes().chunks(4) {
+    let mut chunks = text.as_bytes().chunks_exact(4);
+    // RECORD has tens of thousands of these: one look for a wrong character at the end.
+    let mut seen = 0;
+    for chunk in &mut chunks {
         let mut bits = 0_u32;
-        for (place, byte) in chunk.iter().enumerate() {
-            let digit = match byte {
-                b'A'..=b'Z' => byte - b'A',
-                b'a'..=b'z' => byte - b'a' + 26,
-                b'0'..=b'9' => byte - b'0' + 52,
-                b'-' => 62,
-                b'_' => 63,
-                _ => return None,
-            };
-            bits |= u32::from(digit) << (18 - 6 * place);
+        for byte in chunk {
+            let digit = VALUES[usize::from(*byte)];
+            seen |= digit;
+            bits = bits << 6 | u32::from(digit);
         }
-        let bytes = &bits.to_be_bytes()[1..];
-        let count = match chunk.len() {
-            4 => 3,
-            3 => 2,
-            2 => 1,
-            _ => return None,
-        };
-        if bytes[count..].iter().any(|byte| *byte != 0) {
-            return None;
-        }
-        out.extend_from_slice(&bytes[..count]);
+        out.extend_from_slice(&bits.to_be_bytes()[1..]);
     }
+    let rest = chunks.remainder();
+    let mut bits = 0_u32;
+    for (place, byte) in rest.iter().enumerate() {
+        let digit = VALUES[usize::from(*byte)];
+        seen |= digit;
+        bits |= u32::from(digit) << (18 - 6 * place);
+    }
+    let bytes = &bits.to_be_bytes()[1..];
+    let count = match rest.len() {
+        0 => 0,
+        2 => 1,
+        3 => 2,
+        _ => return None,
+    };
+    if seen & INVALID != 0 || bytes[count..].iter().any(|byte| *byte != 0) {
+        return None;
+    }
+    out.extend_from_slice(&bytes[..count]);
     Some(out)
 }
 
