@@ -36,6 +36,15 @@ struct Task<'a> {
     failed: Option<Time>,
     rank: Option<u32>,
     item: Item<'a>,
+    /// What states the operation's number, count and time.
+    data: Option<Item<'a>>,
+}
+
+impl<'a> Task<'a> {
+    /// What a conclusion about the task rests on.
+    fn evidence(&self) -> impl Iterator<Item = Item<'a>> {
+        [Some(&self.item), self.data.as_ref()].into_iter().flatten().cloned()
+    }
 }
 
 fn find_capture<'a>(item: &Item<'a>, name: &str) -> Option<&'a str> {
@@ -105,6 +114,7 @@ fn collect_tasks<'a>(
             failed: item.time(),
             rank: item.process.rank,
             item: item.clone(),
+            data: None,
         });
     }
     for item in context.get(signatures::hccl::OPDATA).into_iter().flatten() {
@@ -114,6 +124,7 @@ fn collect_tasks<'a>(
             task.index = parse_capture(item, "index");
             task.count = parse_capture(item, "count");
             task.began = find_capture(item, "ts").and_then(|time| Time::find(time.as_bytes()));
+            task.data = Some(item.clone());
         }
     }
     tasks
@@ -146,7 +157,7 @@ fn find_mismatch<'a>(
         by: "other_operation",
         ..FaultLocation::default()
     };
-    let items = together.iter().map(|task| task.item.clone()).collect();
+    let items = together.iter().flat_map(|task| task.evidence()).collect();
     Some((Verdict { cause, culprit, weight: 78 }, items))
 }
 
@@ -193,7 +204,7 @@ fn find_slow_rank<'a>(
         by: "latest_rank",
         ..FaultLocation::default()
     };
-    let items = together.iter().map(|task| task.item.clone()).collect();
+    let items = together.iter().flat_map(|task| task.evidence()).collect();
     Some((Verdict { cause: causes::hccl::SLOW_RANK, culprit, weight: 78 }, items))
 }
 

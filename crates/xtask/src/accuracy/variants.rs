@@ -3,11 +3,15 @@
 //!
 //! The variants are drawn from a seed, so that a run can be repeated.
 
+use std::io::Write as _;
 use std::path::Path;
+use std::sync::LazyLock;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use rayon::prelude::*;
+use regex::{Captures, Regex};
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::measurement::Measurement;
 use super::probe::Probe;
@@ -37,14 +41,26 @@ enum Kind {
     Container,
     /// Line ends of Windows.
     Windows,
+    /// Neighbouring ranks have each other's number.
+    Relabeled,
+    /// Clocks that are a year ahead.
+    Later,
+    /// The older lines in a file of their own, as logs are rotated.
+    Rotated,
+    /// The log compressed.
+    Compressed,
 }
 
-const KINDS: [(Kind, &str); 5] = [
+const KINDS: [(Kind, &str); 9] = [
     (Kind::Harmless, "variants with harmless lines"),
     (Kind::Doubled, "variants: the log twice"),
     (Kind::Cut, "variants cut after the evidence"),
     (Kind::Container, "variants with container prefixes"),
     (Kind::Windows, "variants with CRLF"),
+    (Kind::Relabeled, "variants with other ranks"),
+    (Kind::Later, "variants with other clocks"),
+    (Kind::Rotated, "variants in two files"),
+    (Kind::Compressed, "variants, compressed"),
 ];
 
 #[derive(Debug, Deserialize)]
@@ -69,9 +85,23 @@ struct Log {
 struct Outcome {
     cause: String,
     status: i64,
+    /// The ranks of the first cause.
+    ranks: Vec<u64>,
     /// The last line of the evidence of the first cause, counted from 1.
     evidence: usize,
 }
+
+impl Outcome {
+    /// A variant may know more ranks, as the name of a container is one, or fewer, as the line that
+    /// names one may be cut off; it may not name others.
+    fn agrees_with(&self, wanted: &Self) -> bool {
+        let ranks = self.ranks == wanted.ranks || self.ranks.is_empty() || wanted.ranks.is_empty();
+        self.cause == wanted.cause && self.status == wanted.status && ranks
+    }
+}
+
+/// Logs that name ranks in tables and lists, where no number can be told from others.
+const RANKS_IN_TABLES: &[&str] = &["(user_rank)", "connected rankinfo", "Worker_"];
 
 /// Measures the variants of the logs `names` below `dir`.
 pub(super) fn measure(
@@ -94,11 +124,18 @@ pub(super) fn measure(
                     Random(draw.seed ^ (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 let log = &logs[random.below(logs.len())];
                 let text = vary(kind, log, &harmless.rows, &mut random);
-                let found = outcome(probe, &text)?;
-                let same = found.cause == log.outcome.cause && found.status == log.outcome.status;
-                let describe = |one: &Outcome| format!("{} (status {})", one.cause, one.status);
-                Ok((!same).then(|| {
-                    let (before, now) = (describe(&log.outcome), describe(&found));
+                let found = match kind {
+                    Kind::Rotated => rotated(probe, &text, &mut random)?,
+                    Kind::Compressed => compressed(probe, &text)?,
+                    _ => outcome(probe, &text)?,
+                };
+                let mut wanted = log.outcome.clone();
+                if matches!(kind, Kind::Relabeled) && !names_ranks_in_tables(&log.lines) {
+                    wanted.ranks.iter_mut().for_each(|rank| *rank ^= 1);
+                    wanted.ranks.sort_unstable();
+                }
+                Ok((!found.agrees_with(&wanted)).then(|| {
+                    let (before, now) = (describe(&wanted), describe(&found));
                     format!("{} variant {number}: {before} became {now}", log.name)
                 }))
             })
@@ -114,20 +151,58 @@ fn read(probe: &Probe, dir: &Path, name: &str) -> Result<Log> {
     Ok(Log { name: name.to_owned(), lines: text.lines().map(str::to_owned).collect(), outcome })
 }
 
+fn describe(outcome: &Outcome) -> String {
+    let Outcome { cause, status, ranks, .. } = outcome;
+    format!("{cause} (status {status}, ranks {ranks:?})")
+}
+
 fn outcome(probe: &Probe, text: &str) -> Result<Outcome> {
-    let report = probe.json_of(&["translate-error", "-", "--json"], text.as_bytes())?;
+    Ok(outcome_of(probe.json_of(&["translate-error", "-", "--json"], text.as_bytes())?))
+}
+
+/// The outcome of the log, of which the older lines are in `log.1`.
+fn rotated(probe: &Probe, text: &str, random: &mut Random) -> Result<Outcome> {
+    let dir = tempfile::tempdir()?;
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let (older, newer) = lines.split_at(random.below(lines.len() + 1));
+    for (name, part) in [("train.log.1", older), ("train.log", newer)] {
+        std::fs::write(dir.path().join(name), part.concat())?;
+    }
+    outcome_of_path(probe, dir.path())
+}
+
+fn compressed(probe: &Probe, text: &str) -> Result<Outcome> {
+    let dir = tempfile::tempdir()?;
+    let path = dir.path().join("train.log.gz");
+    let mut encoder =
+        flate2::write::GzEncoder::new(std::fs::File::create(&path)?, flate2::Compression::fast());
+    encoder.write_all(text.as_bytes())?;
+    encoder.finish()?;
+    outcome_of_path(probe, &path)
+}
+
+fn outcome_of_path(probe: &Probe, path: &Path) -> Result<Outcome> {
+    let path = path.to_str().context("the path of a variant is not UTF-8")?;
+    Ok(outcome_of(probe.json(&["translate-error", "--as", "file", path, "--json"])?))
+}
+
+fn outcome_of(report: Result<Value, String>) -> Outcome {
     let report = match report {
         Ok(report) => report,
-        Err(error) => return Ok(Outcome { cause: error, status: -1, evidence: 0 }),
+        Err(error) => return Outcome { cause: error, status: -1, ranks: Vec::new(), evidence: 0 },
     };
     let first = &report["diagnosis"]["causes"][0];
     let lines = first["evidence"].as_array().into_iter().flatten();
     let last = lines.filter_map(|line| line["line"].as_u64()).max().unwrap_or(0);
-    Ok(Outcome {
+    let ranks = first["culprit"]["ranks"].as_array().into_iter().flatten();
+    let mut ranks: Vec<u64> = ranks.filter_map(Value::as_u64).collect();
+    ranks.sort_unstable();
+    Outcome {
         cause: first["cause"].as_str().unwrap_or_default().to_owned(),
         status: report["gate"]["exit_status"].as_i64().unwrap_or(-1),
+        ranks,
         evidence: usize::try_from(last).unwrap_or(0),
-    })
+    }
 }
 
 fn vary(kind: Kind, log: &Log, harmless: &[Row], random: &mut Random) -> String {
@@ -152,8 +227,40 @@ fn vary(kind: Kind, log: &Log, harmless: &[Row], random: &mut Random) -> String 
         }
         Kind::Container => lines.iter_mut().for_each(|line| line.insert_str(0, CONTAINER)),
         Kind::Windows => return lines.join("\r\n") + "\r\n",
+        Kind::Relabeled if names_ranks_in_tables(&lines) => {}
+        Kind::Relabeled => lines.iter_mut().for_each(|line| *line = relabeled(line)),
+        Kind::Later => lines.iter_mut().for_each(|line| *line = later(line)),
+        Kind::Rotated | Kind::Compressed => {}
     }
     lines.join("\n") + "\n"
+}
+
+fn names_ranks_in_tables(lines: &[String]) -> bool {
+    lines.iter().any(|line| RANKS_IN_TABLES.iter().any(|words| line.contains(words)))
+}
+
+/// The line with the numbers of neighbouring ranks exchanged, in all forms that name a rank.
+fn relabeled(line: &str) -> String {
+    static RANK: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)(rank(?:_?id)?(?:: ?|=|\[| )?\[?)(\d{1,4})\b")
+            .expect("valid")
+    });
+    let exchange = |found: &Captures<'_>| {
+        let rank: u64 = found[2].parse().unwrap_or_default();
+        format!("{}{}", &found[1], rank ^ 1)
+    };
+    RANK.replace_all(line, exchange).into_owned()
+}
+
+/// The line with the years of its times counted one up.
+fn later(line: &str) -> String {
+    static YEAR: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\b(20\d\d)([-/]\d\d[-/]\d\d)").expect("valid"));
+    let next = |found: &Captures<'_>| {
+        let year: u32 = found[1].parse().unwrap_or_default();
+        format!("{}{}", year + 1, &found[2])
+    };
+    YEAR.replace_all(line, next).into_owned()
 }
 
 /// A generator of numbers (SplitMix64), whose sequence depends on nothing but the seed.
@@ -177,8 +284,19 @@ mod tests {
 
     fn log() -> Log {
         let lines = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-        let outcome = Outcome { cause: "x".to_owned(), status: 1, evidence: 2 };
+        let outcome =
+            Outcome { cause: "x".to_owned(), status: 1, ranks: Vec::new(), evidence: 2 };
         Log { name: "log".to_owned(), lines, outcome }
+    }
+
+    #[test]
+    fn ranks_and_years_change_in_all_forms() {
+        assert_eq!(
+            relabeled("[rank3]: RankID:0) rankSize[8], rankId[6]. remote rank: [24]"),
+            "[rank2]: RankID:1) rankSize[8], rankId[7]. remote rank: [25]"
+        );
+        assert_eq!(relabeled("ranks 3"), "ranks 3");
+        assert_eq!(later("[2025-08-05-18:15:21] 2024/1"), "[2026-08-05-18:15:21] 2024/1");
     }
 
     #[test]
