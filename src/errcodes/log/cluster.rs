@@ -98,7 +98,7 @@ fn collect_tasks<'a>(
         .flat_map(|waiting| &waiting.items)
         .filter(|item| item.record.hit.rule == signatures::hccl::TASKRUN)
         .collect();
-    runs.sort_by_key(|item| (item.file, item.record.line));
+    runs.sort_by_key(|item| (item.log, item.position));
     for item in runs {
         let Some((operation, group)) =
             find_capture(item, "tag").and_then(|tag| tag.split_once('_'))

@@ -11,6 +11,7 @@ use super::process::ProcessTable;
 use super::rank::{self, Candidate, Context, Item};
 use super::role::Role;
 use super::scan::FileReport;
+use super::series::{self, Logs};
 use super::time::Time;
 use super::timeline::timeline;
 use super::{Reading, codes, fallback, inherited_time, known};
@@ -74,9 +75,11 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
     for file in &mut files {
         inherited_time::settle_inherited_times(&mut file.records);
     }
-    let processes = ProcessTable::new(&files);
+    series::order(&mut files);
+    let logs = Logs::new(&files);
+    let processes = ProcessTable::new(&files, &logs);
     let (mut candidates, context) =
-        rank::gather(&files, &processes, &|item| filter.accepts(item, &files));
+        rank::gather(&files, &logs, &processes, &|item| filter.accepts(item, &files));
     for candidate in &mut candidates {
         let known = |item: &Item<'_>| filter.baseline.contains(&item.record.hit.rule);
         if candidate.items.iter().all(known) {

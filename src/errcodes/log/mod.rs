@@ -32,6 +32,7 @@ mod rank;
 mod redact;
 mod role;
 mod scan;
+mod series;
 mod signature;
 mod signature_table;
 mod source;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::gravity::Gravity;
 use super::scan::{FileReport, Record};
+use super::series::Logs;
 
 /// A process of the job, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,20 +119,18 @@ pub(super) struct ProcessTable {
     paths: Vec<Process>,
     /// What any line of a process said, by machine and process id.
     known: BTreeMap<(String, u32), (Option<u32>, Option<u32>)>,
-    /// The one rank and process that a file is of, where its lines name one only; no rank where they
-    /// are of several containers.
+    /// The one rank and process that the log of a file is of, where its lines name one only; no rank
+    /// where they are of several containers.
     single: Vec<(Option<u32>, Option<u32>)>,
 }
 
 impl ProcessTable {
-    pub(super) fn new(files: &[FileReport]) -> Self {
+    pub(super) fn new(files: &[FileReport], logs: &Logs) -> Self {
         let paths: Vec<Process> = files.iter().map(|file| from_path(&file.name)).collect();
         let mut known: BTreeMap<(String, u32), (Option<u32>, Option<u32>)> = BTreeMap::new();
-        let mut single = Vec::new();
-        for (file, path) in files.iter().zip(&paths) {
-            let mut ranks = SingleValue::default();
-            let mut pids = SingleValue::default();
-            let mut containers = SingleValue::default();
+        let mut named: BTreeMap<usize, [SingleValue; 3]> = BTreeMap::new();
+        for (index, (file, path)) in files.iter().zip(&paths).enumerate() {
+            let [ranks, pids, containers] = named.entry(logs.log(index)).or_default();
             let of_run = |record: &&Record| record.hit.gravity > Gravity::Harmless;
             for record in file.records.iter().filter(of_run) {
                 let fields = &record.hit.fields;
@@ -146,9 +145,12 @@ impl ProcessTable {
                     entry.1 = entry.1.or(captured.1).or(fields.device).or(path.device);
                 }
             }
-            let rank = ranks.single().filter(|_| !containers.several);
-            single.push((rank, pids.single()));
         }
+        let single = (0..files.len()).map(|index| {
+            let [ranks, pids, containers] = &named[&logs.log(index)];
+            (ranks.single().filter(|_| !containers.several), pids.single())
+        });
+        let single = single.collect();
         Self { paths, known, single }
     }
 

@@ -14,6 +14,7 @@ use super::gravity::Gravity;
 use super::process::{Process, ProcessKey, ProcessTable};
 use super::role::Role;
 use super::scan::{FileReport, Record};
+use super::series::Logs;
 use super::signature::{Edge, Scope};
 use super::signature_table::edges;
 use super::time::{SECOND, Time};
@@ -47,6 +48,10 @@ const FEW: usize = 2;
 #[derive(Debug, Clone)]
 pub(super) struct Item<'a> {
     pub file: usize,
+    /// The log that the file is a part of.
+    pub log: usize,
+    /// The number of the line in that log.
+    pub position: u64,
     pub record: &'a Record,
     pub process: Process,
     pub who: ProcessKey,
@@ -78,11 +83,15 @@ pub(super) struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     pub(super) fn new(cause: &'a str, mut items: Vec<Item<'a>>) -> Self {
         items.sort_by(|a, b| {
-            let telling = |item: &Item<'_>| (item.record.hit.weight, item.record.hit.role);
+            // A warning of a failure proves less than the failure.
+            let telling = |item: &Item<'_>| {
+                let hit = &item.record.hit;
+                (hit.gravity, hit.weight, hit.role)
+            };
             telling(b)
                 .cmp(&telling(a))
                 .then(a.time().cmp(&b.time()))
-                .then((a.file, a.record.line).cmp(&(b.file, b.record.line)))
+                .then((a.log, a.position).cmp(&(b.log, b.position)))
         });
         let best = &items[0].record.hit;
         let mut rules: Vec<&str> = items.iter().map(|item| item.record.hit.rule.as_str()).collect();
@@ -109,9 +118,15 @@ impl<'a> Candidate<'a> {
 
     /// The first of its lines, by time where all have one.
     pub(super) fn first(&self) -> &Item<'a> {
-        let by =
-            |item: &&Item<'_>| (item.time().is_none(), item.time(), item.file, item.record.line);
-        self.items.iter().min_by_key(by).unwrap_or(&self.items[0])
+        let by = |item: &Item<'_>| (item.time().is_none(), item.time(), item.log, item.position);
+        let earlier = |a: &Item<'_>, b: &Item<'_>| match is_ordered_by_position(a, b) {
+            true => a.position < b.position,
+            false => by(a) < by(b),
+        };
+        let items = self.items.iter();
+        items
+            .reduce(|first, item| if earlier(item, first) { item } else { first })
+            .unwrap_or(&self.items[0])
     }
 
     fn last(&self) -> Option<Time> {
@@ -129,6 +144,7 @@ pub(super) type Context<'a> = BTreeMap<&'a str, Vec<Item<'a>>>;
 /// Sorts the hits of all files into candidates and context.
 pub(super) fn gather<'a>(
     files: &'a [FileReport],
+    logs: &Logs,
     processes: &ProcessTable,
     wanted: &dyn Fn(&Item<'_>) -> bool,
 ) -> (Vec<Candidate<'a>>, Context<'a>) {
@@ -137,8 +153,9 @@ pub(super) fn gather<'a>(
     for (index, file) in files.iter().enumerate() {
         for record in &file.records {
             let process = processes.find(index, &record.hit.fields);
-            let who = process.key(&file.name);
-            let item = Item { file: index, record, process, who };
+            let who = process.key(logs.name(index));
+            let position = logs.position(index, record.line);
+            let item = Item { file: index, log: logs.log(index), position, record, process, who };
             if !wanted(&item) {
                 continue;
             }
@@ -181,15 +198,22 @@ fn has_late_effects(cause: &str) -> bool {
     edges().iter().any(|edge| edge.from == cause && i64::from(edge.window_s) > LONG_AGO)
 }
 
+/// Whether the place of two lines in their log says more than their times: a line without a time
+/// has that of a line above it, which may be of another program.
+fn is_ordered_by_position(a: &Item<'_>, b: &Item<'_>) -> bool {
+    a.log == b.log && !(a.record.timed && b.record.timed)
+}
+
 /// Whether `a` came no later than `b`, as far as that is known; clocks may differ by `slack`.
 fn is_not_later(a: &Item<'_>, b: &Item<'_>, slack: i64) -> Option<bool> {
-    if a.file == b.file {
-        if let (Some(a), Some(b)) = (a.time(), b.time())
+    if a.log == b.log {
+        if !is_ordered_by_position(a, b)
+            && let (Some(a), Some(b)) = (a.time(), b.time())
             && a != b
         {
             return Some(a.0 <= b.0 + SECOND * slack.min(5));
         }
-        return Some(a.record.line <= b.record.line);
+        return Some(a.position <= b.position);
     }
     let (a, b) = (a.time()?, b.time()?);
     Some(a.0 <= b.0 + slack * SECOND)
@@ -205,7 +229,7 @@ fn is_within(a: &Item<'_>, b: &Item<'_>, seconds: i64) -> bool {
 fn is_same_place(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
     a.items
         .iter()
-        .any(|one| b.items.iter().any(|other| one.who == other.who || one.file == other.file))
+        .any(|one| b.items.iter().any(|other| one.who == other.who || one.log == other.log))
 }
 
 /// Whether a cause may explain others: not one of another time, nor a
@@ -358,7 +382,7 @@ fn prefer_earliest(candidates: &mut [Candidate<'_>]) {
 /// registers, whose bits differ from chip to chip.
 fn is_before(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
     let (a, b) = (one.first(), other.first());
-    if (a.file, a.record.line) == (b.file, b.record.line) {
+    if (a.log, a.position) == (b.log, b.position) {
         let says = |one: &Candidate<'_>| {
             one.score
                 + match one.items[0].record.hit.rule.split_once(':') {
@@ -381,7 +405,7 @@ const BLOCK: u64 = 16;
 /// Whether both are first told of in the same message.
 fn is_beside(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
     let (a, b) = (one.first(), other.first());
-    a.file == b.file && a.who == b.who && a.record.line.abs_diff(b.record.line) <= BLOCK
+    a.log == b.log && a.who == b.who && a.position.abs_diff(b.position) <= BLOCK
 }
 
 /// Puts candidates in order, and renumbers what explains what.
@@ -392,7 +416,7 @@ pub(super) fn sort(candidates: &mut Vec<Candidate<'_>>) {
         let (a, b) = (&candidates[*a], &candidates[*b]);
         let first = |one: &Candidate<'_>| {
             let first = one.first();
-            (first.time().is_none(), first.time(), first.file, first.record.line)
+            (first.time().is_none(), first.time(), first.log, first.position)
         };
         // An error of unknown cause only counts where no cause is known.
         let severe = |one: &Candidate<'_>| {

@@ -288,11 +288,12 @@ impl Scanner {
     ) {
         let fields = &hit.fields;
         let kind = (&hit.rule, fields.rank, fields.container, fields.device, fields.pid);
-        let (key, kind) = (self.hasher.hash_one((kind, &hit.captures)), self.hasher.hash_one(kind));
+        // A failure after warnings with the same words is another line of evidence.
+        let same = (kind, &hit.captures, hit.gravity as u8);
+        let (key, kind) = (self.hasher.hash_one(same), self.hasher.hash_one(kind));
         if let Some(index) = self.seen.get(&key) {
             let record = &mut self.report.records[*index];
             record.count += 1;
-            record.hit.gravity = record.hit.gravity.max(hit.gravity);
             record.last = hit.fields.time.or(record.last);
             return;
         }

@@ -193,7 +193,7 @@ fn collect<'c, 'a>(
             let lines = ranks.entry(rank).or_default();
             // A wrapper repeats in general words what another line of the rank states.
             let order = |candidate: &Candidate<'_>, item: &Item<'_>| {
-                let at = (item.time().is_none(), item.time(), item.file, item.record.line);
+                let at = (item.time().is_none(), item.time(), item.log, item.position);
                 (candidate.role <= Role::Wrapper, at)
             };
             let first = lines.failure.is_none_or(|(known, known_item)| {

@@ -40,6 +40,8 @@ fn line(
         Box::leak(Box::new(Record { hit, line: at, count: 1, last: None, timed: time.is_some() }));
     Item {
         file: rank as usize,
+        log: rank as usize,
+        position: at,
         record,
         process: Process { rank: Some(rank), ..Process::default() },
         who: ProcessKey::Rank(rank),
@@ -266,4 +268,21 @@ fn a_warning_neither_precedes_nor_explains_a_failure() {
     let failure = Candidate::new(&edge.to[0], vec![line(0, 2, &edge.to[0], 60, Role::Root, None)]);
     let found = order(vec![warned(&edge.from, 1, 60), failure]);
     assert_eq!(found, [edge.to[0].as_str(), edge.from.as_str()]);
+}
+
+/// A line without a time has that of a line above it, which may be of another program: within a log
+/// its place counts.
+#[test]
+fn inherited_times_do_not_order_the_lines_of_a_log() {
+    let inherited = |at, time| {
+        let item = line(0, at, "x", 50, Role::Root, Some(time));
+        let record = Box::leak(Box::new(Record { timed: false, ..item.record.clone() }));
+        Item { record, ..item }
+    };
+    assert_eq!(is_not_later(&inherited(2, 10), &inherited(6, 3), 0), Some(true));
+    assert_eq!(is_not_later(&inherited(6, 3), &inherited(2, 10), 0), Some(false));
+    assert_eq!(Candidate::new("x", vec![inherited(6, 3), inherited(2, 10)]).first().position, 2);
+    // Stated times tell which of two pasted logs came first.
+    let stated = |at, time| line(0, at, "x", 50, Role::Root, Some(time));
+    assert_eq!(is_not_later(&stated(2, 100), &stated(6, 3), 0), Some(false));
 }
