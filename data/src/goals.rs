@@ -227,8 +227,7 @@ pub fn judge(
     let reason_of = |result: &RuleResult| {
         result.reason.clone().unwrap_or_else(|| GOALS.sentence.not_run.clone())
     };
-    let silent =
-        |result: &&&RuleResult| result.state == CheckState::NotChecked || result.blocked;
+    let silent = |result: &&&RuleResult| result.state == CheckState::NotChecked || result.blocked;
     if let Some(result) = own.iter().filter(silent).find(|result| !result.waived) {
         let settle = result.settle.clone().unwrap_or_else(|| settle.clone());
         return Coverage::NotExamined { reason: reason_of(result), settle };

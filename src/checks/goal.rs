@@ -171,9 +171,8 @@ pub(super) fn prove_selection(ctx: &Context<'_>, only: &[String], found: &Result
     });
     let mut links: Vec<Link> = links.collect();
     // Whether all could be read is a question about every check.
-    let asked = |check: &Check| {
-        only.iter().any(|name| check.is_named(name) || scan::READ.is_named(name))
-    };
+    let asked =
+        |check: &Check| only.iter().any(|name| check.is_named(name) || scan::READ.is_named(name));
     if let Some(place) = (found.unreadable)(&asked)
         && let Some(scan) = goals::links("check").find(|link| link.id == "scan")
     {

@@ -182,13 +182,13 @@ fn build(ctx: &Context<'_>) -> Outcome {
     };
     vec![
         found
-        .evidence(
-            place(path, &facts.python.vllm.build_info_lines, key)
-                .value(format!("{key} = '{value}'")),
-        )
-        .evidence(chip.evidence)
-        // An image for another chip is one mistake.
-        .because(&[cann_ops_chip::ID]),
+            .evidence(
+                place(path, &facts.python.vllm.build_info_lines, key)
+                    .value(format!("{key} = '{value}'")),
+            )
+            .evidence(chip.evidence)
+            // An image for another chip is one mistake.
+            .because(&[cann_ops_chip::ID]),
     ]
     .into()
 }
@@ -278,7 +278,9 @@ fn triton_chip(ctx: &Context<'_>) -> Outcome {
     let Some(ascend) = ctx.facts.python.dist("triton-ascend") else {
         return not_installed("triton-ascend");
     };
-    let Some(chip) = chip::chip(ctx.facts) else { return Outcome::NotChecked(chip::unknown(ctx.facts)) };
+    let Some(chip) = chip::chip(ctx.facts) else {
+        return Outcome::NotChecked(chip::unknown(ctx.facts));
+    };
     if chip.family != ChipFamily::A310P {
         return Outcome::Passed;
     }

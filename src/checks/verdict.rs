@@ -99,9 +99,7 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     let unreadable = |concerns: &dyn Fn(&Check) -> bool| {
         let concerned = |problem: &&Problem| {
             let reads = |check: &&&Check| {
-                check.family != Family::Scan
-                    && concerns(check)
-                    && check.may_read(&problem.path)
+                check.family != Family::Scan && concerns(check) && check.may_read(&problem.path)
             };
             problem.kind == ProblemKind::Denied && selected.iter().any(|check| reads(&check))
         };

@@ -57,9 +57,10 @@ const LEAST_WEIGHT: f64 = 2.5;
 const FUNCTION_WORDS: &[&str] = &[
     "after", "am", "an", "and", "any", "anyone", "are", "as", "at", "be", "been", "before", "but",
     "by", "can", "could", "do", "does", "for", "from", "get", "got", "had", "has", "have", "help",
-    "how", "if", "in", "is", "it", "its", "me", "my", "of", "on", "or", "our", "please", "question",
-    "since", "so", "than", "thanks", "that", "the", "then", "there", "this", "to", "was", "we",
-    "were", "what", "when", "where", "which", "while", "why", "will", "with", "you", "your",
+    "how", "if", "in", "is", "it", "its", "me", "my", "of", "on", "or", "our", "please",
+    "question", "since", "so", "than", "thanks", "that", "the", "then", "there", "this", "to",
+    "was", "we", "were", "what", "when", "where", "which", "while", "why", "will", "with", "you",
+    "your",
 ];
 
 /// The causes that a description may mean, the best first; none if too little of it is known.
@@ -76,22 +77,23 @@ pub fn suggest(words: &str) -> Vec<&'static Cause> {
             wanted.push(token.text);
         }
     }
-    let total = DOCUMENTS.len() as f64;
+    let all: f64 = DOCUMENTS.iter().map(|_| 1.0).sum();
     let mut asked = 0.0;
     let mut scores = vec![(0.0, 0.0); DOCUMENTS.len()];
     for token in &wanted {
         let found: Vec<f64> = DOCUMENTS.iter().map(|document| document.weigh(token)).collect();
-        let holding = found.iter().filter(|weight| **weight > 0.0).count() as f64;
-        let rarity = ((total + 1.0) / (holding + 1.0)).ln();
+        let holding: f64 = found.iter().filter(|weight| **weight > 0.0).map(|_| 1.0).sum();
+        let rarity = ((all + 1.0) / (holding + 1.0)).ln();
         // A word that nothing holds may be a name; what is known of the rest counts. Of the pairs
         // that Chinese text is cut into, each second one joins two words.
-        asked += match holding > 0.0 {
-            true => rarity,
-            false if token.is_ascii() => rarity / 4.0,
+        asked += match token.is_ascii() {
+            _ if holding > 0.0 => rarity,
+            true => rarity / 4.0,
             false => rarity / 8.0,
         };
         for (score, weight) in scores.iter_mut().zip(found) {
-            *score = (score.0 + rarity * weight, if weight > 0.0 { score.1 + rarity } else { score.1 });
+            *score =
+                (score.0 + rarity * weight, if weight > 0.0 { score.1 + rarity } else { score.1 });
         }
     }
     let mut hits: Vec<(f64, &'static Cause)> = DOCUMENTS
@@ -132,9 +134,9 @@ fn holds(text: &str, token: &str) -> bool {
     if !token.is_ascii() {
         return text.contains(token);
     }
-    let stem = ["ing", "ed", "es", "s"].iter().find_map(|ending| {
-        token.strip_suffix(ending).filter(|stem| stem.len() > 3)
-    });
+    let stem = ["ing", "ed", "es", "s"]
+        .iter()
+        .find_map(|ending| token.strip_suffix(ending).filter(|stem| stem.len() > 3));
     let stem = stem.unwrap_or(token);
     let bytes = text.as_bytes();
     let is_letter = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_alphanumeric);
@@ -158,7 +160,8 @@ fn documents() -> Vec<Document> {
         for step in &cause.steps {
             rest.extend([" ", &step.en, " ", &step.zh]);
         }
-        let title = format!("{} {} {}", cause.id.replace(['.', '_'], " "), cause.title.en, cause.title.zh);
+        let title =
+            format!("{} {} {}", cause.id.replace(['.', '_'], " "), cause.title.en, cause.title.zh);
         Document { cause, title: title.to_lowercase(), rest: rest.to_lowercase() }
     };
     causes().map(document).collect()

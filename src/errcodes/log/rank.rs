@@ -119,9 +119,8 @@ impl<'a> Candidate<'a> {
     /// The first of its lines, by time where all have one.
     pub(super) fn first(&self) -> &Item<'a> {
         let by = |item: &Item<'_>| (item.time().is_none(), item.time(), item.log, item.position);
-        let earlier = |a: &Item<'_>, b: &Item<'_>| match is_ordered_by_position(a, b) {
-            true => a.position < b.position,
-            false => by(a) < by(b),
+        let earlier = |a: &Item<'_>, b: &Item<'_>| {
+            if is_ordered_by_position(a, b) { a.position < b.position } else { by(a) < by(b) }
         };
         let items = self.items.iter();
         items

@@ -89,7 +89,8 @@ mod tests {
 
     fn ordered(names: &[&str]) -> Vec<(String, usize, u64)> {
         let report = |name: &&str| {
-            let mut file = super::super::scan(name, &mut &b"a\nb\n"[..], super::super::Limits::default());
+            let mut file =
+                super::super::scan(name, &mut &b"a\nb\n"[..], super::super::Limits::default());
             file.name = (*name).to_owned();
             file
         };

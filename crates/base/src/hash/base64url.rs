@@ -8,9 +8,9 @@ const INVALID: u8 = 0x80;
 /// The values of the digits.
 const VALUES: [u8; 256] = {
     let mut values = [INVALID; 256];
-    let mut value = 0;
-    while value < DIGITS.len() {
-        values[DIGITS[value] as usize] = value as u8;
+    let mut value: u8 = 0;
+    while (value as usize) < DIGITS.len() {
+        values[DIGITS[value as usize] as usize] = value;
         value += 1;
     }
     values

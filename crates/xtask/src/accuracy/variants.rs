@@ -242,8 +242,7 @@ fn names_ranks_in_tables(lines: &[String]) -> bool {
 /// The line with the numbers of neighbouring ranks exchanged, in all forms that name a rank.
 fn relabeled(line: &str) -> String {
     static RANK: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?i)(rank(?:_?id)?(?:: ?|=|\[| )?\[?)(\d{1,4})\b")
-            .expect("valid")
+        Regex::new(r"(?i)(rank(?:_?id)?(?:: ?|=|\[| )?\[?)(\d{1,4})\b").expect("valid")
     });
     let exchange = |found: &Captures<'_>| {
         let rank: u64 = found[2].parse().unwrap_or_default();
@@ -284,8 +283,7 @@ mod tests {
 
     fn log() -> Log {
         let lines = ["a", "b", "c", "d"].map(str::to_owned).to_vec();
-        let outcome =
-            Outcome { cause: "x".to_owned(), status: 1, ranks: Vec::new(), evidence: 2 };
+        let outcome = Outcome { cause: "x".to_owned(), status: 1, ranks: Vec::new(), evidence: 2 };
         Log { name: "log".to_owned(), lines, outcome }
     }
 
