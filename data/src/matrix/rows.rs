@@ -380,6 +380,9 @@ rows! {
         versions: Parsed<VersionSpecifiers>,
         /// Normalised names of the distributions.
         needs: Vec<String>,
+        /// What it also imports where another distribution is installed, by the name of that one.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        beside: BTreeMap<String, Vec<String>>,
     }
 }
 

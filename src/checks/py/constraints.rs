@@ -122,10 +122,12 @@ struct Imported<'a> {
 fn imports<'a>(ctx: &Context<'a>, by: &'a Dist, imported: &mut Imported<'a>) -> Option<RawFinding> {
     let python = &ctx.facts.python;
     let row = ctx.matrix.imports(&by.name, &pep::version(&by.version)?)?;
-    let mut needs = row.needs.iter().map(String::as_str).collect::<Vec<_>>();
+    let beside = row.beside.iter().filter(|(other, _)| python.dist(other).is_some());
+    let needed = row.needs.iter().chain(beside.flat_map(|(_, needs)| needs));
+    let mut needs = needed.map(String::as_str).collect::<Vec<_>>();
+    imported.names.extend(&needs);
     needs.retain(|name| by.name != "torch" || !imported.told.contains(&("torch-npu", *name)));
-    let missing: Vec<&str> = needs.into_iter().filter(|name| python.dist(name).is_none()).collect();
-    imported.names.extend(row.needs.iter().map(String::as_str));
+    let missing: Vec<&str> = needs.iter().copied().filter(|name| python.dist(name).is_none()).collect();
     imported.told.extend(missing.iter().map(|name| (by.name.as_str(), *name)));
     (!missing.is_empty()).then(|| {
         py_constraints::Imports {
@@ -137,7 +139,7 @@ fn imports<'a>(ctx: &Context<'a>, by: &'a Dist, imported: &mut Imported<'a>) -> 
         }
         .error()
         .evidence(by.version_place())
-        .evidence(Evidence::data(&row.source).value(row.needs.join(", ")))
+        .evidence(Evidence::data(&row.source).value(needs.join(", ")))
         .because(&[py_numpy::ID])
     })
 }
