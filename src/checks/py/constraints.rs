@@ -127,7 +127,8 @@ fn imports<'a>(ctx: &Context<'a>, by: &'a Dist, imported: &mut Imported<'a>) -> 
     let mut needs = needed.map(String::as_str).collect::<Vec<_>>();
     imported.names.extend(&needs);
     needs.retain(|name| by.name != "torch" || !imported.told.contains(&("torch-npu", *name)));
-    let missing: Vec<&str> = needs.iter().copied().filter(|name| python.dist(name).is_none()).collect();
+    let missing: Vec<&str> =
+        needs.iter().copied().filter(|name| python.dist(name).is_none()).collect();
     imported.told.extend(missing.iter().map(|name| (by.name.as_str(), *name)));
     (!missing.is_empty()).then(|| {
         py_constraints::Imports {

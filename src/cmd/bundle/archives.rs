@@ -1,14 +1,10 @@
 //! Logs in archives that `--add` names: their ends, within the limit of the bundle.
 #![expect(clippy::disallowed_methods, reason = "reads archives that the user named")]
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use flate2::read::GzDecoder;
-
 use crate::cmd::argument_file::{open_argument, read_argument};
-use base::tarball;
 use base::text::Text;
 use data::fault::describe_chain;
 use data::faults;
@@ -34,21 +30,7 @@ pub(super) struct Unpacked {
 /// Whether a file is an archive of files, rather than one compressed log.
 pub(super) fn is_archive(path: &Path) -> bool {
     let is_regular = path.metadata().is_ok_and(|meta| meta.is_file());
-    let file = || open_argument(path).ok();
-    let head = |source: &mut dyn Read| {
-        let mut head = Vec::new();
-        source.take(512).read_to_end(&mut head).map(|_| head).unwrap_or_default()
-    };
-    let Some(mut plain) = is_regular.then(file).flatten() else { return false };
-    let first = head(&mut plain);
-    match log::detect_packer(&first) {
-        Some("zip" | "tar") => true,
-        Some("gzip") => {
-            let packed = file().map(|file: File| head(&mut GzDecoder::new(file)));
-            packed.is_some_and(|head| tarball::is_tar(&head))
-        }
-        _ => false,
-    }
+    is_regular && open_argument(path).is_ok_and(log::is_archive)
 }
 
 /// Takes the ends of the logs in an archive, of at most `left` bytes together.

@@ -60,7 +60,7 @@ pub(crate) use signature_table::check as check_pack;
 pub use signature_table::{edges, signatures};
 pub use source::{
     Content, EntryKind, Files, Input, LogStreams, OpenError, Problem, ProblemKind, Stream,
-    detect_packer, open, unpack,
+    detect_packer, is_archive, open, unpack,
 };
 pub use time::Time;
 pub use timeline::{Moment, RankFailure, RankLine, RankState, Timeline};

@@ -4,8 +4,9 @@
 //! say. All reading is bounded.
 
 mod archive;
+mod unpack;
 
-pub use archive::detect_packer;
+pub use archive::{detect_packer, is_archive};
 
 use base::text::Text;
 use std::io::{self, Read, Seek};

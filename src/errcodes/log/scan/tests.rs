@@ -187,7 +187,7 @@ fn directories_archives_and_damaged_files() {
         ("debug/plog/plog-1.log", OOM),
         ("empty.log", b""),
         ("lib.so", OOM),
-        ("old.log.xz", b"\xfd7zXZ\0\0\0"),
+        ("old.log.7z", b"7z\xbc\xaf\x27\x1c\0"),
     ];
     let (reports, problems) = directory(&files);
     let names: Vec<(&str, usize)> =
@@ -204,7 +204,7 @@ fn directories_archives_and_damaged_files() {
     );
     assert_eq!(problems.len(), 2, "{problems:?}");
     assert!(problems[0].contains("cut.log") && problems[0].contains("Damaged"), "{problems:?}");
-    assert!(problems[1].contains("old.log.xz") && problems[1].contains("xz"), "{problems:?}");
+    assert!(problems[1].contains("old.log.7z") && problems[1].contains("7z"), "{problems:?}");
 }
 
 #[test]

@@ -6,8 +6,7 @@ use data::{Fault, faults};
 use std::io::{self, BufReader, Chain, Cursor, Read, Seek};
 use std::ops::ControlFlow;
 
-use flate2::read::MultiGzDecoder;
-
+use super::unpack::Packing;
 use super::{Problem, ProblemKind};
 use base::tarball;
 
@@ -25,7 +24,7 @@ type Visit<'a> = &'a mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>;
 /// What a file is, by its first bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Form {
-    Gzip,
+    Packed(Packing),
     Tar,
     Zip,
     Program,
@@ -34,20 +33,14 @@ enum Form {
 }
 
 fn detect_form(head: &[u8]) -> Form {
-    if head.starts_with(&[0x1f, 0x8b]) {
-        Form::Gzip
+    if let Some(packing) = Packing::detect(head) {
+        Form::Packed(packing)
     } else if head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06") {
         Form::Zip
     } else if tarball::is_tar(head) {
         Form::Tar
     } else if head.starts_with(b"\x7fELF") {
         Form::Program
-    } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        Form::Unsupported("zstd")
-    } else if head.starts_with(b"\xfd7zXZ\0") {
-        Form::Unsupported("xz")
-    } else if head.starts_with(b"BZh") && head.get(4..10) == Some(b"1AY&SY") {
-        Form::Unsupported("bzip2")
     } else if head.starts_with(b"7z\xbc\xaf\x27\x1c") {
         Form::Unsupported("7z")
     } else {
@@ -58,11 +51,26 @@ fn detect_form(head: &[u8]) -> Form {
 /// What a log is packed with, by its first bytes: nobody reads such lines.
 pub fn detect_packer(head: &[u8]) -> Option<&'static str> {
     match detect_form(head) {
-        Form::Gzip => Some("gzip"),
+        Form::Packed(packing) => Some(packing.name()),
         Form::Tar => Some("tar"),
         Form::Zip => Some("zip"),
         Form::Unsupported(what) => Some(what),
         Form::Program | Form::Plain => None,
+    }
+}
+
+/// Whether a file is an archive of files, packed or not, rather than one log.
+pub fn is_archive(source: impl Read) -> bool {
+    let Ok((head, source)) = peek(source) else { return false };
+    match detect_form(&head) {
+        Form::Tar | Form::Zip => true,
+        Form::Packed(packing) => {
+            let mut inner = Vec::with_capacity(BLOCK);
+            // A damaged one is told where it is read.
+            let _ = packing.unpack(source).take(BLOCK as u64).read_to_end(&mut inner);
+            tarball::is_tar(&inner)
+        }
+        Form::Program | Form::Unsupported(_) | Form::Plain => false,
     }
 }
 
@@ -146,18 +154,16 @@ impl Reader {
             Err(error) => return self.add_damage(name, &error),
         };
         match detect_form(&head) {
-            Form::Gzip if depth < 3 => {
-                let inner = name.strip_suffix(".gz").unwrap_or(name);
-                let inner = inner.strip_suffix(".tgz").unwrap_or(inner).to_owned();
-                let unpacked = MultiGzDecoder::new(BufReader::new(source));
+            Form::Packed(packing) if depth < 3 => {
+                let inner = packing.inner_name(name).to_owned();
                 // Boxed: the type would otherwise contain itself.
-                let mut limited = LimitedReader::new(Box::new(unpacked), self.budget);
+                let mut limited = LimitedReader::new(packing.unpack(source), self.budget);
                 self.read_any(&inner, &mut limited as &mut dyn Read, depth + 1, visit);
                 self.spend(&limited);
             }
             Form::Tar if depth < 3 => self.read_tar(name, source, depth, visit),
             Form::Program => {}
-            Form::Gzip | Form::Tar => {
+            Form::Packed(_) | Form::Tar => {
                 self.add_problem(name, ProblemKind::Unsupported, faults::TooManyLayers.value());
             }
             Form::Zip => {
