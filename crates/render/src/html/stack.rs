@@ -38,7 +38,7 @@ const FAMILIES: [(&str, Part); 4] = [
 ];
 
 /// Messages that blame another part than their family, or none of the stack.
-const OTHERS: [(&str, &str, Option<Part>); 25] = [
+const OTHERS: [(&str, &str, Option<Part>); 22] = [
     ("TNPU-MATRIX", "cann_too_old", Some(Part::Cann)),
     ("TNPU-MATRIX", "cann_too_old_only", Some(Part::Cann)),
     ("TNPU-MATRIX", "cann_too_new", Some(Part::Cann)),
@@ -56,11 +56,8 @@ const OTHERS: [(&str, &str, Option<Part>); 25] = [
     ("TNPU-SYMBOLS", "python", None),
     ("TNPU-SYMBOLS", "other", None),
     // Their texts name the owner of the library, which may be another package.
-    ("TNPU-ELF", "truncated", None),
-    ("TNPU-ELF", "empty", None),
-    ("TNPU-ELF", "not_elf", None),
-    ("TNPU-ELF", "class", None),
-    ("TNPU-ELF", "malformed", None),
+    ("TNPU-ELF", "package", None),
+    ("TNPU-ELF", "product", None),
     ("DRV-FEATURES", "cann", Some(Part::Cann)),
     ("DRV-FIRMWARE", "missing", Some(Part::Firmware)),
     ("DRV-FIRMWARE", "incomplete", Some(Part::Firmware)),
