@@ -277,7 +277,7 @@ pub fn unpack(
     archive::read(name, io::Cursor::new(bytes), budget, visit)
 }
 
-/// As [`unpack`], of a stream that is read once, in passing.
+/// As [`unpack()`], of a stream that is read once, in passing.
 pub(super) fn unpack_stream(
     name: &str,
     stream: impl Read,
