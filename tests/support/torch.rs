@@ -99,7 +99,16 @@ fn torch_requirement(version: &str, torch: &str, arch: &str) -> Vec<String> {
 
 /// A published `torch_npu`.
 pub fn torch_npu(arch: &str, python: &Python, version: &str) -> Dist {
-    let row = find(TORCH_NPU, version, |row| row.version);
+    let row = TORCH_NPU
+        .iter()
+        .find(|row| row.version == version)
+        // A candidate has what its release has.
+        .or_else(|| {
+            TORCH_NPU.iter().find(|row| {
+                version.split_once("rc").is_some_and(|(release, _)| row.version == release)
+            })
+        })
+        .unwrap_or_else(|| panic!("no row {version}"));
     let abi = cxx11(row.torch, arch);
     let oldest = row.cann.iter().min_by_key(|version| numbers(version)).unwrap();
     let symbols = cann::wanted(oldest);

@@ -26,6 +26,13 @@ const OLD_LIST: &str =
 
 /// Releases. The inner version of 8.5.1 is not in any public report; its form is.
 pub const CANN: &[Cann] = &[
+    cann("7.0.0", "V100R001C15SPC001B220", Some("[V100R001C13],[V100R001C15]"), "7.1.0.3.220"),
+    cann(
+        "8.0.RC2",
+        "V100R001C18SPC001B241",
+        Some("[V100R001C13],[V100R001C15],[V100R001C17],[V100R001C18]"),
+        "7.3.0.1.241",
+    ),
     cann(
         "8.0.RC3",
         "V100R001C19SPC001B137",
