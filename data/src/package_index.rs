@@ -149,6 +149,40 @@ impl PackageIndex {
     }
 }
 
+impl PackageIndex {
+    /// The options of the official installation page that a command of pip needs beyond the
+    /// default index. None where the command names an index, or the default one has what it
+    /// installs, or nothing is known of it.
+    pub fn options_for(
+        &self,
+        command: &str,
+        python: Option<&str>,
+        arch: Option<&str>,
+    ) -> Option<&'static str> {
+        let (_, rest) = command.split_once(" pip install ")?;
+        let words: Vec<&str> = rest.split_whitespace().take_while(|word| *word != "&&").collect();
+        if words.iter().any(|word| word.contains("index-url") || *word == "-i") {
+            return None;
+        }
+        let alone = words.contains(&"--no-deps");
+        let lacking = |name: &str, version: &str| {
+            let known = self.versions.iter().any(|row| row.package == name);
+            let absent = known && self.published(name, version).is_none();
+            let why = format!("{name} {version}");
+            let tells = |pair: &&OfficialPair| pair.reason == why && !pair.options.is_empty();
+            absent.then(|| self.pairs.iter().find(tells)).flatten()
+        };
+        words.iter().find_map(|word| {
+            let (name, version) = word.trim_matches('\'').split_once("==")?;
+            let name = name.replace('_', "-");
+            let with_needs = || self.gap(&format!("{name}=={version}"), python, arch);
+            let pair = if alone { None } else { with_needs() };
+            let options = pair.or_else(|| lacking(&name, version))?.options;
+            (!options.is_empty()).then_some(options)
+        })
+    }
+}
+
 /// The rows below the line of column names, with their line numbers.
 fn rows(text: &'static str) -> impl Iterator<Item = (usize, Vec<&'static str>)> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#'));
@@ -172,6 +206,24 @@ mod tests {
             assert_eq!(pair.verdict == Verdict::Resolves, unexplained, "{pair:?}");
             assert!(!pair.pythons.is_empty() && !pair.archs.is_empty(), "{pair:?}");
         }
+    }
+
+    #[test]
+    fn a_command_gets_the_options_that_it_needs() {
+        let index = PackageIndex::builtin();
+        let options =
+            |command: &str| index.options_for(command, Some("3.11"), Some("aarch64")).is_some();
+        assert!(options("python -m pip install triton-ascend==3.2.1"));
+        assert!(options("python -m pip install --no-deps triton_ascend==3.2.1"));
+        assert!(!options("python -m pip install triton-ascend==3.2.0"));
+        assert!(options("python -m pip install vllm-ascend==0.23.0"));
+        assert!(
+            !options("python -m pip install --no-deps vllm-ascend==0.23.0"),
+            "no triton-ascend"
+        );
+        assert!(!options("python -m pip install vllm-ascend==0.23.0 -i https://a.example/simple"));
+        assert!(!options("python -m pip install einops==0.8.0"), "nothing is known of it");
+        assert!(!options("python -m pip uninstall -y triton-ascend==3.2.1"));
     }
 
     #[test]

@@ -45,7 +45,8 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
         return match vllm {
             Some(vllm) if npu => vec![
                 vllm_plugin::Absent { vllm: &vllm.version }
-                    .at(severity(ctx))
+                    // sglang takes parts of vllm and serves itself.
+                    .at(if goal::select(ctx) == "sglang" { Severity::Info } else { severity(ctx) })
                     .evidence(vllm.version_place()),
             ]
             .into(),

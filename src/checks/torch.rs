@@ -3,7 +3,7 @@
 
 use data::{
     Outcome, Reason,
-    findings::{torch_backends, torch_cuda, torch_version},
+    findings::{py_dup, torch_backends, torch_cuda, torch_version},
 };
 use pep440_rs::Version;
 
@@ -51,6 +51,15 @@ fn wanted(facts: &Facts, npu: &Dist, torch: &Version) -> Option<Wanted> {
     Some(Wanted { text: format!("=={base}"), met })
 }
 
+/// Whether a torch of this version in place of the installed one would be that of torch_npu, which
+/// the installed one is not.
+pub(super) fn is_right_one(facts: &Facts, other: &str) -> bool {
+    let npu = facts.python.dist("torch-npu");
+    let met = |version: &str| wanted(facts, npu?, &pep::version(version)?).map(|wanted| wanted.met);
+    let installed = facts.python.dist("torch").and_then(|torch| met(&torch.version));
+    installed == Some(false) && met(other) == Some(true)
+}
+
 fn version(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
     let Some(npu) = python.dist("torch-npu") else {
@@ -94,19 +103,19 @@ fn version(ctx: &Context<'_>) -> Outcome {
     let source = imported
         .and_then(|_| python.torch.version_place("__version__"))
         .unwrap_or_else(|| torch.place("Version"));
-    vec![
-        torch_version::Differs {
-            torch: installed,
-            torch_npu: &npu.version,
-            wanted: &wanted.text,
-            base: base.unwrap_or_default(),
-            interpreter: python.command(),
-        }
-        .error()
-        .evidence(npu_evidence())
-        .evidence(source.value(installed)),
-    ]
-    .into()
+    let found = torch_version::Differs {
+        torch: installed,
+        torch_npu: &npu.version,
+        wanted: &wanted.text,
+        base: base.unwrap_or_default(),
+        interpreter: python.command(),
+    }
+    .error()
+    .evidence(npu_evidence())
+    .evidence(source.value(installed));
+    // The right one is there and hidden.
+    let hidden = python.all_dists("torch").any(|dist| is_right_one(ctx.facts, &dist.version));
+    vec![if hidden { found.because(&[py_dup::ID]) } else { found }].into()
 }
 
 fn cuda(ctx: &Context<'_>) -> Outcome {

@@ -4,13 +4,13 @@
 //! `check` without the options of its output. A report without findings is clean only if no
 //! unreadable file could hold one.
 
-use base::report::{CheckState, Report, RuleResult, fold_consequences};
+use base::report::{CheckState, Finding, Report, RuleResult, fold_consequences};
 use base::text::Text;
-use data::{Catalog, Matrix};
+use data::{Catalog, Matrix, PackageIndex, ui};
 use facts::{Facts, Problem, ProblemKind};
 
 use super::site::Expectations;
-use super::{Check, Context, Family, Profile, goal};
+use super::{Check, Context, Family, Profile, goal, plan};
 
 /// Which checks run, and what they compare with.
 #[derive(Clone, Copy)]
@@ -61,6 +61,22 @@ pub fn run_all_checks(
     run_checks(facts, &request)
 }
 
+/// Commands of pip get the options of the official page where the default index cannot serve them.
+fn complete_commands(facts: &Facts, findings: &mut [Finding]) {
+    let python = plan::python(facts);
+    let arch = facts.host.arch.as_deref();
+    let index = PackageIndex::builtin();
+    for step in findings.iter_mut().flat_map(|finding| &mut finding.fix) {
+        let Some(run) = &mut step.run else { continue };
+        if let Some(options) = index.options_for(run, python.as_deref(), arch) {
+            *run = format!("{run} {options}");
+            let more = ui::COMPAT_INDEX_OPTIONS.text();
+            step.text.en = format!("{}. {}", step.text.en, more.en);
+            step.text.zh = format!("{}。{}", step.text.zh, more.zh);
+        }
+    }
+}
+
 /// Runs the selected checks over the facts and collects their results in a report.
 pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     let CheckRequest { matrix, only, site, skip_reason, .. } = *request;
@@ -88,6 +104,7 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
         };
         catalog.record(check.id, outcome, &mut report);
     }
+    complete_commands(facts, &mut report.findings);
     report.findings = fold_consequences(std::mem::take(&mut report.findings));
     for result in &mut report.results {
         let on_top = report.findings.iter().any(|finding| finding.id == result.id);

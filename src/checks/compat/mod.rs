@@ -10,6 +10,8 @@ mod numpy;
 mod torch_npu;
 mod vllm;
 
+pub(super) use vllm::lacks_triton;
+
 use data::{
     Outcome, Reason,
     findings::{drv_cann, drv_features, ms_cann, py_numpy, tnpu_matrix, vllm_pair, vllm_stack},

@@ -169,6 +169,9 @@ fn the_stack_of_vllm_ascend() {
     let on = |cann, packages: &[(&str, &str)]| {
         let mut all = vec![("vllm-ascend", "0.18.0")];
         all.extend_from_slice(packages);
+        if packages.iter().all(|(name, _)| *name != "triton-ascend") {
+            all.push(("triton-ascend", "3.2.0"));
+        }
         messages("VLLM-STACK", &machine(cann, "", &all))
     };
     assert_eq!(on("8.5.2", &[("torch-npu", "2.9.0"), ("triton-ascend", "3.2.0")]), []);
@@ -180,8 +183,11 @@ fn the_stack_of_vllm_ascend() {
     assert_eq!(on("9.0.0", &[("torch-npu", "2.6.0")])[0], ("cann", Severity::Warning));
     assert_eq!(on("8.5.1", &[("torch-npu", "2.9.0.post2")]), [("torch_npu", Severity::Info)]);
     assert_eq!(on("8.5.1", &[("torch-npu", "2.8.0")]), [("torch_npu", Severity::Error)]);
+    assert_eq!(on("8.5.1", &[("torch-npu", "2.9.0rc1")]), [("torch_npu", Severity::Error)]);
     assert_eq!(on("8.5.1", &[("triton-ascend", "3.2.1")]), [("triton", Severity::Warning)]);
-    let mut old = machine("8.5.1", "", &[("vllm-ascend", "0.18.0")]);
+    let alone = machine("8.5.1", "", &[("vllm-ascend", "0.18.0")]);
+    assert_eq!(messages("VLLM-STACK", &alone), [("no_triton", Severity::Warning)]);
+    let mut old = machine("8.5.1", "", &[("vllm-ascend", "0.18.0"), ("triton-ascend", "3.2.0")]);
     old.python.interpreter.as_mut().unwrap().version = Some("3.12.1".to_owned());
     assert_eq!(messages("VLLM-STACK", &old), [("python", Severity::Warning)]);
 }

@@ -5,6 +5,8 @@ use pep440_rs::Version;
 use super::{
     Context, InUse, at_most, dist, dist_evidence, is_development, matrix_evidence, python,
 };
+use crate::chip;
+use base::chip::ChipFamily;
 use base::report::{Evidence, Severity};
 use data::{
     Outcome, RawFinding, Reason,
@@ -57,7 +59,13 @@ pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
     }
     let line = |version: &Version| version.release().iter().take(2).copied().collect::<Vec<_>>();
     let same_line = row.vllm.iter().any(|listed| line(listed) == line(&installed));
-    let mut severity = if same_line { Severity::Warning } else { Severity::Error };
+    // A post-release of vllm differs in little (vllm-project/vllm-ascend#1033).
+    let same_release = row.vllm.iter().any(|listed| listed.release() == installed.release());
+    let mut severity = match (same_release && !installed.any_prerelease(), same_line) {
+        (true, _) => Severity::Info,
+        (false, true) => Severity::Warning,
+        (false, false) => Severity::Error,
+    };
     if vllm.is_dev() || is_development(&plugin) {
         severity = at_most(severity, Severity::Warning);
     }
@@ -88,6 +96,14 @@ pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
         found = found.because(&[vllm_version::ID]);
     }
     vec![found].into()
+}
+
+/// Whether a vllm-ascend whose release asks for triton-ascend lacks it, where it would use it: it
+/// serves without, slower and not every model. triton-ascend has no kernels for a 310P.
+pub(crate) fn lacks_triton(ctx: &Context<'_>) -> bool {
+    let asks = plugin(ctx).is_ok_and(|(_, _, row)| !row.triton_ascend.is_empty());
+    asks && dist(ctx.facts, "triton-ascend").is_none()
+        && chip::chip(ctx.facts).is_none_or(|chip| chip.family != ChipFamily::A310P)
 }
 
 pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
@@ -135,7 +151,10 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
             row.torch_npu.iter().any(|listed| listed.only_release() == version.only_release());
         // Its extensions are compiled against one torch, whose interface in C++ other releases do
         // not keep.
-        let severity = match (same_torch, limit) {
+        // A candidate lacks what came in until the release: 2.5.1rc1 has no `_npu_flash_attention`
+        // (vllm-project/vllm-ascend#340).
+        let is_candidate = version.pre().is_some() && *version < pinned.0;
+        let severity = match (same_torch && !is_candidate, limit) {
             (true, _) => Severity::Info,
             (false, Severity::Warning) => Severity::Error,
             (false, limit) => limit,
@@ -163,6 +182,12 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
             .evidence(Evidence::file(&interpreter.path).value(text))
             .because(&[py_interp::ID, tnpu_wheeltag::ID]),
         );
+    }
+    if let Some(pinned) = row.triton_ascend.first()
+        && lacks_triton(ctx)
+    {
+        let found = vllm_stack::NoTriton { plugin, expected: pinned, python };
+        all.push(with_evidence(found.at(at_most(Severity::Warning, limit))));
     }
     if let Some((dist, Some(version))) = dist(ctx.facts, "triton-ascend")
         && let Some(pinned) = row.triton_ascend.first()

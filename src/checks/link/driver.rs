@@ -5,16 +5,20 @@ use super::{
 };
 use base::report::{Evidence, Severity};
 use data::{
-    Outcome, Reason,
-    findings::{drv_libs, drv_mounts, drv_present, drv_stub},
+    FindingId, Outcome, Reason,
+    findings::{dev_pci, drv_libs, drv_mounts, drv_present, drv_stub},
 };
+
+/// Why libraries of a driver that is here are missing, and of one that is not.
+const MOUNTED: &[FindingId] = &[drv_mounts::ID, drv_present::ID];
+const NOT_MOUNTED: &[FindingId] = &[drv_mounts::ID, drv_present::ID, dev_pci::ID];
 
 /// DRV-LIBS: what the Ascend libraries need of the driver.
 pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     let objects = sound(ctx, &["torch-npu", "vllm-ascend", "mindspore", "mooncake"]);
     if objects.is_empty() {
-        return Outcome::NotApplicable(Reason::NoLibraries);
+        return bare(ctx);
     }
     let all = misses(ctx, &objects);
     let group: Vec<_> = all.into_iter().filter(|(_, missing)| missing.class == "driver").collect();
@@ -45,9 +49,28 @@ pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
             needed_by: &first.needed_by,
         }
         .at(severity)
-        .because(&[drv_mounts::ID, drv_present::ID])
+        .because(if npu::has_driver(facts) { MOUNTED } else { NOT_MOUNTED })
     };
     vec![with_evidence(found, &group).evidence(library_path(ctx))].into()
+}
+
+/// A container without Ascend packages. The driver's installer tells the loader of a host where its
+/// libraries are; nothing does in a container, and npu-smi does not start without them.
+fn bare(ctx: &Context<'_>) -> Outcome {
+    let facts = ctx.facts;
+    let real = facts.driver.libraries.get(npu::HAL).filter(|path| !is_stub(path));
+    let Some(path) = real.filter(|_| npu::in_container(facts) && npu::visible(facts)) else {
+        return Outcome::NotApplicable(Reason::NoLibraries);
+    };
+    if !facts.link.env_known {
+        return Outcome::NotChecked(Reason::EnvUnknown);
+    }
+    if facts.link.probe(npu::HAL).is_some() {
+        return Outcome::Passed;
+    }
+    let dir = path.rsplit_once('/').map_or("/", |(dir, _)| dir);
+    let found = drv_libs::NotOnPath { dir, libraries: npu::HAL, path }.error();
+    vec![found.evidence(Evidence::file(path)).evidence(library_path(ctx))].into()
 }
 
 /// Whether a path lies among the stubs that CANN brings for building without a driver.

@@ -23,6 +23,8 @@ use base::text::Text;
 use data::{Component, InstallStep, Phase, Requirement, ui};
 
 use super::Context;
+pub(crate) use simulate::python;
+
 use choose::Choice;
 use gather::Gathered;
 

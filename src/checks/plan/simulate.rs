@@ -65,7 +65,7 @@ pub(super) fn installed(facts: &Facts) -> Versions {
 }
 
 /// `3.11`
-pub(super) fn python(facts: &Facts) -> Option<String> {
+pub(crate) fn python(facts: &Facts) -> Option<String> {
     let version = facts.python.interpreter.as_ref()?.version.as_deref()?;
     let mut parts = version.split('.');
     Some(format!("{}.{}", parts.next()?, parts.next()?))

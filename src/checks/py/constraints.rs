@@ -4,7 +4,8 @@
 use data::{
     FindingId, Outcome, RawFinding, Reason,
     findings::{
-        py_constraints, py_numpy, torch_version, triton_conflict, vllm_empty, vllm_pair, vllm_stack,
+        py_constraints, py_numpy, torch_version, triton_conflict, vllm_empty, vllm_pair,
+        vllm_plugin, vllm_stack,
     },
 };
 use std::collections::BTreeSet;
@@ -12,7 +13,7 @@ use std::collections::BTreeSet;
 use pep440_rs::{Version, VersionSpecifiers};
 use pep508_rs::MarkerEnvironment;
 
-use crate::{Context, goal, pep};
+use crate::{Context, compat::lacks_triton, goal, pep};
 use base::report::{Evidence, Severity};
 use facts::{Dist, Python};
 
@@ -203,6 +204,9 @@ fn of_one(
             }
         }
     }
+    if by.name == "vllm-ascend" && lacks_triton(ctx) {
+        missing.remove("triton-ascend");
+    }
     found.extend(not_there(python, by, &missing));
     found
 }
@@ -266,6 +270,10 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
         return Some(with_evidence(benign.info()));
     }
     let because: &[FindingId] = match *name {
+        // Without its plug-in, the torch of its build for GPUs does not matter.
+        name if by == "vllm" && PINNED_FOR_GPU.contains(&name) => {
+            &[torch_version::ID, vllm_plugin::ID]
+        }
         // A vllm-ascend that lies on the torch_npu of another torch is one mistake.
         "torch" | "torchvision" | "torchaudio" if by == "vllm-ascend" => {
             &[torch_version::ID, vllm_stack::ID]
@@ -296,7 +304,9 @@ fn is_pinned_for_gpu(by: &Dist, name: &str) -> bool {
 /// Whether `version` is a build of the release that `spec` pins: a patch release of torch_npu
 /// (`2.9.0.post1` for `2.9.0`), a nightly, a build with changes of one's own.
 fn is_build_of(spec: &VersionSpecifiers, version: &Version) -> bool {
-    (version.is_post() || version.is_dev() || version.is_local() || version.any_prerelease())
+    // A candidate is not its release.
+    version.pre().is_none()
+        && (version.is_post() || version.is_dev() || version.is_local())
         && pep::same_release(spec, version)
 }
 

@@ -89,6 +89,9 @@ fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<RawFinding> {
         && first.editable.is_none()
         && other.editable.is_none()
         && first.path.ends_with(".dist-info");
+    // What a user installed over an image's torch, beside the image's torch_npu.
+    let breaks = first.name == "torch" && crate::torch::is_right_one(facts, &other.version);
+    let severity = if breaks { Severity::Error } else { Severity::Warning };
     intruder.then(|| {
         py_dup::Hidden {
             hidden: &other.version,
@@ -97,7 +100,7 @@ fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<RawFinding> {
             used: &first.version,
             used_dir: &first.site_dir,
         }
-        .warning()
+        .at(severity)
         .evidence(first.version_place())
         .evidence(other.version_place())
     })

@@ -8,6 +8,7 @@ use data::{
 use pep440_rs::{Operator, VersionSpecifiers};
 
 use crate::Context;
+use crate::goal;
 use crate::pep::{self, not_installed};
 use base::report::{Evidence, Severity};
 use facts::{PipIndex, normalize_name};
@@ -32,9 +33,11 @@ pub(super) fn shadow(ctx: &Context<'_>) -> Outcome {
         if by_cwd && !installed {
             return None;
         }
-        // vllm works from bare sources on an NPU; torch does not.
-        let severity =
-            if package.starts_with("torch") { Severity::Error } else { Severity::Warning };
+        // vllm works from bare sources on an NPU. torch does not, and neither does the plug-in that
+        // vLLM serves with.
+        let breaks =
+            package.starts_with("torch") || package == "vllm_ascend" && goal::select(ctx) == "vllm";
+        let severity = if breaks { Severity::Error } else { Severity::Warning };
         let evidence = if by_cwd {
             Evidence::option("working directory").value(holder)
         } else {

@@ -13,6 +13,7 @@ findings! {
     }
     vllm_stack = "VLLM-STACK" {
         Cann = "cann" { expected: Argument, found: Argument, plugin: Argument },
+        NoTriton = "no_triton" { expected: Argument, plugin: Argument, python: Argument },
         Python = "python" { expected: Argument, found: Argument, plugin: Argument },
         TorchNpu = "torch_npu" {
             expected: Argument, found: Argument, plugin: Argument, python: Argument, torch: Argument,
