@@ -4,6 +4,8 @@ use data::{causes, signatures};
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::diagnosis::FaultLocation;
+use super::gravity::Gravity;
+use super::jobs::Jobs;
 use super::process::ProcessKey;
 use super::rank::{Candidate, Context, Item};
 use super::time::{SECOND, Time};
@@ -59,6 +61,7 @@ fn parse_capture<T: std::str::FromStr>(item: &Item<'_>, name: &str) -> Option<T>
 pub(super) fn compare<'a>(
     candidates: &mut Vec<Candidate<'a>>,
     context: &Context<'a>,
+    jobs: &Jobs,
 ) -> Vec<Verdict<'a>> {
     let tasks = collect_tasks(candidates, context);
     let mut verdicts = Vec::new();
@@ -68,8 +71,8 @@ pub(super) fn compare<'a>(
     }
     verdicts.extend(find_reported_location(context));
     verdicts.extend(find_unconnected(context));
-    verdicts.extend(follow_link_chain(candidates, context));
-    verdicts.extend(find_silent_ranks(candidates, context));
+    verdicts.extend(follow_link_chain(candidates, context, jobs));
+    verdicts.extend(find_silent_ranks(candidates, context, jobs));
     verdicts
 }
 
@@ -259,7 +262,11 @@ fn find_unconnected<'a>(context: &Context<'a>) -> Option<Verdict<'a>> {
 type Place<'a> = (&'a str, u32);
 
 /// Follows who cannot connect to whom to the end.
-fn follow_link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Verdict<'a>> {
+fn follow_link_chain<'a>(
+    candidates: &[Candidate<'a>],
+    context: &Context<'a>,
+    jobs: &Jobs,
+) -> Vec<Verdict<'a>> {
     let mut links: BTreeSet<(u32, u32)> = BTreeSet::new();
     for item in context.get(signatures::hccl::LINKTABLE).into_iter().flatten() {
         // The row of a server names the client that did not come as its source.
@@ -271,7 +278,7 @@ fn follow_link_chain<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) ->
         links.extend(parse_capture(item, "src").zip(parse_capture(item, "peer")));
     }
     links.extend(find_p2p_links(context));
-    if let Some(size) = collect_ranks(candidates, context).size {
+    if let Some(size) = collect_ranks(candidates, context, jobs).size {
         // A rank that the job does not have is of another communicator, or misread.
         links.retain(|(_, to)| *to < size);
     }
@@ -339,16 +346,35 @@ fn find_sinks<T: Ord + Copy>(links: &BTreeSet<(T, T)>) -> Vec<T> {
 }
 
 /// Where the others wait in vain: the ranks whose logs show no waiting, or that have no log.
-fn find_silent_ranks<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) -> Vec<Verdict<'a>> {
-    let known = collect_ranks(candidates, context);
-    let waiting: BTreeSet<u32> = candidates
-        .iter()
-        .filter(|one| one.waits)
-        .flat_map(|one| one.items.iter().filter_map(|item| item.process.rank))
+fn find_silent_ranks<'a>(
+    candidates: &[Candidate<'a>],
+    context: &Context<'a>,
+    jobs: &Jobs,
+) -> Vec<Verdict<'a>> {
+    let waits = || candidates.iter().filter(|one| one.waits).flat_map(|one| &one.items);
+    let job = jobs.most(waits().map(|item| item.file));
+    let known = collect_ranks(candidates, context, jobs);
+    let waiting: BTreeSet<u32> = waits()
+        .filter(|item| jobs.of(item.file) == job)
+        .filter_map(|item| item.process.rank)
         .collect();
     let quiet: Vec<u32> = known.seen.difference(&waiting).copied().collect();
     let absent = known.missing_ranks();
-    let (ranks, by) = if quiet.is_empty() { (absent, "no_log") } else { (quiet, "does_not_wait") };
+    let (ranks, by) = if !quiet.is_empty() {
+        (quiet, "does_not_wait")
+    } else if !absent.is_empty() {
+        (absent, "no_log")
+    } else {
+        // Whom they wait for by their own words.
+        let peers = waits().filter(|item| jobs.of(item.file) == job);
+        let named: BTreeSet<u32> = peers.filter_map(|item| parse_capture(item, "peer")).collect();
+        let named: Vec<u32> = named.difference(&waiting).copied().collect();
+        if is_few(named.len(), waiting.len()) {
+            (named, "named_by_others")
+        } else {
+            (Vec::new(), "")
+        }
+    };
     // That most ranks are quiet says only that the logs are not complete.
     if ranks.is_empty() || waiting.len() < 2 || ranks.len() > waiting.len() {
         return Vec::new();
@@ -359,6 +385,11 @@ fn find_silent_ranks<'a>(candidates: &[Candidate<'a>], context: &Context<'a>) ->
         .filter(|one| one.waits)
         .map(|one| Verdict { cause: one.cause, culprit: culprit.clone(), weight: 0 })
         .collect()
+}
+
+/// Whether so few ranks differ from so many that they are to blame: one of three, nine of 64.
+fn is_few(few: usize, many: usize) -> bool {
+    few > 0 && many >= 2 && few <= (many / 7).max(1)
 }
 
 /// Which ranks the logs are of, and how many there are.
@@ -376,18 +407,32 @@ impl Ranks {
     }
 }
 
-pub(super) fn collect_ranks(candidates: &[Candidate<'_>], context: &Context<'_>) -> Ranks {
-    let items = || candidates.iter().flat_map(|one| &one.items).chain(context.values().flatten());
-    Ranks {
-        seen: items().filter_map(|item| item.process.rank).collect(),
-        size: context
-            .values()
-            .flatten()
-            .filter(|item| {
-                item.record.hit.cause == "hccl.identity"
-                    || item.record.hit.rule == signatures::hccl::NEGO_NEED
-            })
-            .filter_map(|item| parse_capture(item, "size"))
-            .max(),
+/// The ranks of the job that most failures are of.
+pub(super) fn collect_ranks(
+    candidates: &[Candidate<'_>],
+    context: &Context<'_>,
+    jobs: &Jobs,
+) -> Ranks {
+    let failed = candidates.iter().filter(|one| one.gravity == Gravity::Failure);
+    let job = jobs.most(failed.flat_map(|one| &one.items).map(|item| item.file));
+    let of_job = |item: &&Item<'_>| jobs.of(item.file) == job;
+    let items = candidates.iter().flat_map(|one| &one.items).chain(context.values().flatten());
+    let mut seen: BTreeSet<u32> =
+        items.filter(of_job).filter_map(|item| item.process.rank).collect();
+    let stated = context.values().flatten().filter(of_job).filter(|item| {
+        item.record.hit.cause == "hccl.identity"
+            || item.record.hit.rule == signatures::hccl::NEGO_NEED
+    });
+    let mut size: Option<u32> = stated.filter_map(|item| parse_capture(item, "size")).max();
+    if let Some(job) = jobs.job(job) {
+        seen.extend(&job.seen);
+        // That most ranks have no log says only that the logs are of a part of the job.
+        let half = u32::try_from(seen.len()).unwrap_or(u32::MAX).saturating_mul(2);
+        size = size.or(job.size.filter(|size| *size <= half));
     }
+    // A number that is missing among many is a rank, even where nothing says how many there are.
+    let end = seen.last().map_or(0, |last| last + 1);
+    let gaps = (end as usize).saturating_sub(seen.len());
+    let size = size.or_else(|| is_few(gaps, seen.len()).then_some(end));
+    Ranks { seen, size }
 }

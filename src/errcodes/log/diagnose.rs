@@ -7,6 +7,7 @@ use super::diagnosis::{
     Diagnosis, FaultLocation, FoldedConsequence, Line, MissingEvidence, RankedCause, ReadSummary,
     RejectReason, RejectedCause, Suspect,
 };
+use super::jobs::Jobs;
 use super::process::ProcessTable;
 use super::rank::{self, Candidate, Context, Item};
 use super::role::Role;
@@ -87,9 +88,10 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
             candidate.score /= 3;
         }
     }
-    let verdicts = cluster::compare(&mut candidates, &context);
+    let jobs = Jobs::new(&files, &processes);
+    let verdicts = cluster::compare(&mut candidates, &context, &jobs);
     rank::judge(&mut candidates);
-    let ranks = cluster::collect_ranks(&candidates, &context);
+    let ranks = cluster::collect_ranks(&candidates, &context, &jobs);
     let silent_ranks = if ranks.seen.len() > 1 { ranks.missing_ranks() } else { Vec::new() };
     let timeline = timeline(&files, &processes, &candidates, &silent_ranks, &filter.ranks);
     let at_hand = known::list_evidence_at_hand(&files, &silent_ranks);

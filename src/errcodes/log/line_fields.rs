@@ -183,7 +183,7 @@ pub(super) fn parse_fields(line: &[u8], writer: Writer) -> Fields {
     Fields {
         time: Time::find(line),
         pid: parse_plog_pid(line).or_else(|| PID_KEYS.find_number(line)).or(writer.pid),
-        rank: RANK_KEYS.find_number(line).or(writer.rank),
+        rank: parse_rank(line, &writer),
         container: writer.container,
         // 64 devices are the most that one host has; larger numbers are something else.
         device: DEVICE_KEYS.find_number(line).filter(|device| *device < 64),
@@ -191,8 +191,13 @@ pub(super) fn parse_fields(line: &[u8], writer: Writer) -> Fields {
     }
 }
 
+/// The rank that wrote the line, as the line or its prefixes say.
+pub(super) fn parse_rank(line: &[u8], writer: &Writer) -> Option<u32> {
+    RANK_KEYS.find_number(line).or(writer.rank)
+}
+
 /// `[ERROR] HCCL(17528,python3):` and `[ERROR]HCCL(`.
-fn parse_plog_pid(line: &[u8]) -> Option<u32> {
+pub(super) fn parse_plog_pid(line: &[u8]) -> Option<u32> {
     let rest = line.strip_prefix(b"[")?;
     let rest = rest[read_upper(rest).len()..].strip_prefix(b"]")?;
     if !is_plog(rest) {

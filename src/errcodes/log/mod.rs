@@ -10,6 +10,7 @@
 //! literals of `data/errors/signatures/` or a code (see [`matcher`]).
 
 mod advice_text;
+mod attendance;
 mod cluster;
 mod codes;
 mod diagnose;
@@ -21,6 +22,7 @@ mod frame;
 mod gravity;
 mod handled_errors;
 mod inherited_time;
+mod jobs;
 mod known;
 mod line_fields;
 mod matcher;

@@ -25,6 +25,7 @@ pub(super) fn strip(mut line: &[u8]) -> (&[u8], Writer) {
     for _ in 0..6 {
         line = line.trim_ascii_start();
         let Some(rest) = quote(line)
+            .or_else(|| strip_json(line))
             .or_else(|| strip_torchrun(line, &mut writer))
             .or_else(|| strip_actor(line, &mut writer))
             .or_else(|| strip_container(line, &mut writer))
@@ -43,6 +44,22 @@ fn quote(line: &[u8]) -> Option<&[u8]> {
         .or_else(|| line.strip_prefix(b"**"))
         .or_else(|| line.strip_prefix(b"`"))
 }
+
+/// The text in a line of JSON, as container engines and collectors write it.
+fn strip_json(line: &[u8]) -> Option<&[u8]> {
+    let inner = line.strip_prefix(b"{")?;
+    let head = &inner[..inner.len().min(JSON_HEAD)];
+    let keys = [&b"\"log\""[..], b"\"message\"", b"\"MESSAGE\"", b"\"msg\"", b"\"line\""];
+    let after = |key: &&[u8]| {
+        let at = memchr::memmem::find(head, key)? + key.len();
+        let value = inner[at..].trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+        value.strip_prefix(b"\"")
+    };
+    keys.iter().find_map(after)
+}
+
+/// How far into a line of JSON its text begins at most, in bytes.
+const JSON_HEAD: usize = 1_024;
 
 /// `[rank0]:` and `[rank0]`, of torchrun; `[default0]:` of its log tee.
 fn strip_torchrun<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {

@@ -1,6 +1,6 @@
 //! Which process a hit is of: ranks and devices from lines, and from the names of files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::gravity::Gravity;
 use super::scan::{FileReport, Record};
@@ -91,6 +91,26 @@ pub(super) fn from_path(path: &str) -> Process {
     process
 }
 
+/// The folder that torchrun makes for a process: `attempt_0/3/`, with what is above it.
+fn find_slot(path: &str) -> Option<(&str, u32)> {
+    let at = path.find("attempt_")?;
+    let mut parts = path[at..].split('/');
+    let (_, slot, file) = (parts.next()?, parts.next()?, parts.next()?);
+    (!file.is_empty()).then_some((&path[..at], slot.parse().ok()?))
+}
+
+/// The number of such a folder is the rank where all are of one machine and lines name none.
+fn fill_slots(files: &[FileReport], paths: &mut [Process]) {
+    let slots: Vec<Option<(&str, u32)>> = files.iter().map(|file| find_slot(&file.name)).collect();
+    let machines: BTreeSet<&str> = slots.iter().flatten().map(|(above, _)| *above).collect();
+    for ((path, slot), file) in paths.iter_mut().zip(slots).zip(files) {
+        let Some((_, slot)) = slot else { continue };
+        let alone = (machines.len() == 1).then_some(slot);
+        path.rank = path.rank.or(file.attendance.single()).or(alone);
+        path.device = path.device.or((slot < 64).then_some(slot));
+    }
+}
+
 /// `rank3`, `rank-3`, `rank_3`, `rank-3_2025.log`: the number behind one of the keys.
 fn parse_number(name: &str, keys: &[&str]) -> Option<u32> {
     keys.iter().find_map(|key| {
@@ -126,11 +146,17 @@ pub(super) struct ProcessTable {
 
 impl ProcessTable {
     pub(super) fn new(files: &[FileReport], logs: &Logs) -> Self {
-        let paths: Vec<Process> = files.iter().map(|file| from_path(&file.name)).collect();
+        let mut paths: Vec<Process> = files.iter().map(|file| from_path(&file.name)).collect();
+        fill_slots(files, &mut paths);
         let mut known: BTreeMap<(String, u32), (Option<u32>, Option<u32>)> = BTreeMap::new();
         let mut named: BTreeMap<usize, [SingleValue; 3]> = BTreeMap::new();
         for (index, (file, path)) in files.iter().zip(&paths).enumerate() {
             let [ranks, pids, containers] = named.entry(logs.log(index)).or_default();
+            ranks.add(file.attendance.single());
+            ranks.several |= file.attendance.ranks().len() > 1;
+            for (pid, rank) in file.attendance.processes() {
+                known.entry((path.host.clone(), pid)).or_default().0 = Some(rank);
+            }
             let of_run = |record: &&Record| record.hit.gravity > Gravity::Harmless;
             for record in file.records.iter().filter(of_run) {
                 let fields = &record.hit.fields;
@@ -152,6 +178,18 @@ impl ProcessTable {
         });
         let single = single.collect();
         Self { paths, known, single }
+    }
+
+    /// The ranks that file `index` is of.
+    pub(super) fn ranks(&self, index: usize, file: &FileReport) -> BTreeSet<u32> {
+        let path = &self.paths[index];
+        if let Some(rank) = path.rank {
+            return [rank].into();
+        }
+        let of_pid = path.pid.and_then(|pid| self.known.get(&(path.host.clone(), pid))?.0);
+        let mut ranks = file.attendance.ranks();
+        ranks.extend(of_pid.or(self.single[index].0));
+        ranks
     }
 
     /// The process that wrote a line of file `index`.

@@ -8,6 +8,7 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashMapExt as _};
 
+use super::attendance::Attendance;
 use super::matcher::{self, Hit};
 use super::time::Time;
 use super::traceback::{Step, Traceback};
@@ -16,6 +17,8 @@ use super::traceback::{Step, Traceback};
 const CHUNK: usize = 256 << 10;
 /// The most that is looked at on either side of a literal, in bytes: longer lines are cut.
 const REACH: usize = 8 << 10;
+/// How much of the end of a long log is read for the ranks that it names, in bytes.
+const TAIL: usize = 64 << 10;
 /// How far back the time of a line without one is looked for, in bytes.
 const LOOK_BACK: usize = 4 << 10;
 /// The largest log whose lines are joined in case that a terminal wrapped them, in bytes.
@@ -82,6 +85,8 @@ pub struct FileReport {
     pub finished: bool,
     /// Why it was not read to its end.
     pub ended: Option<String>,
+    /// Whose log it is, by what its first and last lines say.
+    pub(super) attendance: Attendance,
 }
 
 /// Reads a log. What was found before a failure of `reader` is in the report, with its reason.
@@ -195,6 +200,12 @@ impl Scanner {
                 buffer.len().saturating_sub(REACH)
             };
             let first_line = self.report.lines;
+            if first_line == 0 {
+                self.report.attendance.read(&buffer[..whole]);
+            } else if ended {
+                let tail = &buffer[..whole];
+                self.report.attendance.read(&tail[tail.len().saturating_sub(TAIL)..]);
+            }
             self.scan_region(&buffer[..whole]);
             if small {
                 self.scan_wrapped(&buffer[..whole], first_line);

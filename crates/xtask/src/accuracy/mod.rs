@@ -6,12 +6,14 @@
 //! files and outputs of npu-smi. No test reads them. An absent or unreadable sample is an error,
 //! never a smaller total.
 
+mod directories;
 mod host;
 mod logs;
 mod measurement;
 mod minimums;
 mod models;
 mod probe;
+mod random;
 mod report;
 mod variants;
 
@@ -87,6 +89,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let logs = logs::single_files(&shared.join("logs"))?;
     let harmless = shared.join("facts/errors_benign_dev.json");
     measurements.extend(variants::measure(&probe, &shared.join("logs"), &logs, &harmless, draw)?);
+    measurements.extend(directories::measure(&probe, options.seed)?);
     let rows = Minimums::read()?.compare(measurements)?;
     if options.json {
         print!("{}", report::json(&rows));

@@ -3,6 +3,7 @@
 //!
 //! The variants are drawn from a seed, so that a run can be repeated.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::io::Write as _;
 use std::path::Path;
 use std::sync::LazyLock;
@@ -15,6 +16,7 @@ use serde_json::Value;
 
 use super::measurement::Measurement;
 use super::probe::Probe;
+use super::random::Random;
 
 /// Lines at once that are inserted.
 const INSERTED: [usize; 2] = [1, 5];
@@ -49,9 +51,11 @@ enum Kind {
     Rotated,
     /// The log compressed.
     Compressed,
+    /// The lines of each rank in their order, between those of the others at other places.
+    Shuffled,
 }
 
-const KINDS: [(Kind, &str); 9] = [
+const KINDS: [(Kind, &str); 10] = [
     (Kind::Harmless, "variants with harmless lines"),
     (Kind::Doubled, "variants: the log twice"),
     (Kind::Cut, "variants cut after the evidence"),
@@ -61,6 +65,7 @@ const KINDS: [(Kind, &str); 9] = [
     (Kind::Later, "variants with other clocks"),
     (Kind::Rotated, "variants in two files"),
     (Kind::Compressed, "variants, compressed"),
+    (Kind::Shuffled, "variants with ranks in another order"),
 ];
 
 #[derive(Debug, Deserialize)]
@@ -121,7 +126,7 @@ pub(super) fn measure(
             .par_iter()
             .map(|number| {
                 let mut random =
-                    Random(draw.seed ^ (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                    Random::new(draw.seed ^ (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
                 let log = &logs[random.below(logs.len())];
                 let text = vary(kind, log, &harmless.rows, &mut random);
                 let found = match kind {
@@ -231,8 +236,33 @@ fn vary(kind: Kind, log: &Log, harmless: &[Row], random: &mut Random) -> String 
         Kind::Relabeled => lines.iter_mut().for_each(|line| *line = relabeled(line)),
         Kind::Later => lines.iter_mut().for_each(|line| *line = later(line)),
         Kind::Rotated | Kind::Compressed => {}
+        Kind::Shuffled => shuffle(&mut lines, random),
     }
     lines.join("\n") + "\n"
+}
+
+/// Gives the lines that begin with a rank other places among each other, as their writers are not in
+/// step. Lines of one rank keep their order.
+fn shuffle(lines: &mut [String], random: &mut Random) {
+    let rank = |line: &str| {
+        let (rank, _) = line.strip_prefix("[rank")?.split_once(']')?;
+        rank.parse::<u32>().ok()
+    };
+    let places: Vec<usize> = (0..lines.len()).filter(|at| rank(&lines[*at]).is_some()).collect();
+    let mut queues: BTreeMap<u32, VecDeque<String>> = BTreeMap::new();
+    for at in &places {
+        if let Some(rank) = rank(&lines[*at]) {
+            queues.entry(rank).or_default().push_back(lines[*at].clone());
+        }
+    }
+    for at in places {
+        let ranks: Vec<u32> = queues.keys().copied().collect();
+        let rank = ranks[random.below(ranks.len())];
+        if let Some(line) = queues.get_mut(&rank).and_then(VecDeque::pop_front) {
+            lines[at] = line;
+        }
+        queues.retain(|_, lines| !lines.is_empty());
+    }
 }
 
 fn names_ranks_in_tables(lines: &[String]) -> bool {
@@ -262,21 +292,6 @@ fn later(line: &str) -> String {
     YEAR.replace_all(line, next).into_owned()
 }
 
-/// A generator of numbers (SplitMix64), whose sequence depends on nothing but the seed.
-struct Random(u64);
-
-impl Random {
-    /// Returns a number below `limit`.
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let limit = u64::try_from(limit.max(1)).unwrap_or(1);
-        usize::try_from((mixed ^ (mixed >> 31)) % limit).unwrap_or(0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,7 +317,7 @@ mod tests {
         let harmless = [Row { line: "all is well".to_owned() }];
         for seed in 0..200 {
             for (kind, name) in KINDS {
-                let text = vary(kind, &log(), &harmless, &mut Random(seed));
+                let text = vary(kind, &log(), &harmless, &mut Random::new(seed));
                 let kept: Vec<&str> = text
                     .lines()
                     .map(|line| line.strip_prefix(CONTAINER).unwrap_or(line).trim_end())
