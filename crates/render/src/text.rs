@@ -9,12 +9,16 @@ use super::coverage::{closing, headline, open_points, write_links};
 use super::gate;
 use super::plain::{labeled_sentence, list_explained, show_evidence, summary_line, write_overview};
 use super::wrap::{wrap, wrap_hanging, write_command};
-use base::report::{CheckState, Finding, Need, Report, RuleResult, Severity, Table};
+use base::report::{CheckState, Finding, FixStep, Need, Report, RuleResult, Severity, Table};
 use base::text::{Text, escape, escape_line};
 use data::ui;
 
 /// As many pieces of evidence as are shown of one finding without `--verbose`.
 const EVIDENCE_SHOWN: usize = 5;
+/// As many lines are written of a cause in logs without `--verbose`, and as many pieces of evidence
+/// stay in them at least.
+const CAUSE_LINES: usize = 25;
+const EVIDENCE_KEPT: usize = 2;
 /// As many rows of a table.
 const ROWS_SHOWN: usize = 20;
 
@@ -22,8 +26,9 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     let page = Page { style };
     page.write_head(report, out)?;
     let mut open = false;
+    let limit = (report.command == "translate-error" && !style.verbose).then_some(CAUSE_LINES);
     for finding in &report.findings {
-        page.write_finding(finding, out)?;
+        page.write_finding(finding, limit, out)?;
         open = page.is_short(finding);
     }
     if open {
@@ -44,6 +49,10 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         }
     }
     page.write_foot(report, out)
+}
+
+fn count_lines<'a>(parts: impl IntoIterator<Item = &'a Vec<u8>>) -> usize {
+    parts.into_iter().flatten().filter(|byte| **byte == b'\n').count()
 }
 
 struct Page {
@@ -77,8 +86,70 @@ impl Page {
         finding.severity == Severity::Info && !self.style.verbose
     }
 
-    fn write_finding(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
-        let Style { lang, paint, width, verbose, .. } = self.style;
+    /// Writes a finding. A limit of lines is kept by leaving out evidence and steps from their ends,
+    /// the title, the reason and the first step always stay.
+    fn write_finding(
+        &self,
+        finding: &Finding,
+        limit: Option<usize>,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.write_title(finding, out)?;
+        if self.is_short(finding) {
+            return Ok(());
+        }
+        let verbose = self.style.verbose;
+        let most = if verbose { usize::MAX } else { EVIDENCE_SHOWN };
+        let mut evidence = self.evidence_parts(finding, most)?;
+        let mut steps = self.step_parts(finding)?;
+        let mut rest = Vec::new();
+        if !finding.consequences.is_empty() {
+            self.write_labeled(Some(ui::EXPLAINS), &list_explained(finding).join(", "), &mut rest)?;
+        }
+        let mut why = Vec::new();
+        self.write_labeled(
+            Some(ui::WHY),
+            &escape_line(finding.cause.get(self.style.lang)),
+            &mut why,
+        )?;
+        if let Some(limit) = limit {
+            let mut title = Vec::new();
+            self.write_title(finding, &mut title)?;
+            // A line each for what is left out.
+            let fixed = count_lines([&title, &why, &rest]) + 2;
+            let total = |evidence: &[Vec<u8>], steps: &[Vec<u8>]| {
+                fixed + count_lines(evidence.iter().chain(steps))
+            };
+            while total(&evidence, &steps) > limit && evidence.len() > EVIDENCE_KEPT {
+                evidence.pop();
+            }
+            while total(&evidence, &steps) > limit && steps.len() > 1 {
+                steps.pop();
+            }
+            if total(&evidence, &steps) > limit && evidence.len() > 1 {
+                evidence.truncate(1);
+            }
+        }
+        out.write_all(&why)?;
+        for part in &evidence {
+            out.write_all(part)?;
+        }
+        self.write_left_out(finding.evidence.len() - evidence.len(), out)?;
+        for part in &steps {
+            out.write_all(part)?;
+        }
+        self.write_left_out(finding.fix.len() - steps.len(), out)?;
+        out.write_all(&rest)?;
+        if verbose {
+            for reference in &finding.refs {
+                self.write_labeled(Some(ui::SEE), &escape_line(reference), out)?;
+            }
+        }
+        writeln!(out)
+    }
+
+    fn write_title(&self, finding: &Finding, out: &mut dyn Write) -> io::Result<()> {
+        let Style { lang, paint, width, .. } = self.style;
         let mark = match finding.severity {
             Severity::Error => "✗",
             Severity::Warning => "!",
@@ -96,35 +167,40 @@ impl Page {
                 _ => writeln!(out, "{}{line}", if number == 0 { "" } else { "    " })?,
             }
         }
-        if self.is_short(finding) {
+        Ok(())
+    }
+
+    /// The lines of each piece of evidence, of `most` at most.
+    fn evidence_parts(&self, finding: &Finding, most: usize) -> io::Result<Vec<Vec<u8>>> {
+        let shown = finding.evidence.iter().take(most).enumerate();
+        let part = |(number, evidence)| {
+            let mut part = Vec::new();
+            let label = (number == 0).then_some(ui::SEEN);
+            self.write_labeled(label, &show_evidence(evidence, self.style.lang), &mut part)?;
+            Ok(part)
+        };
+        shown.map(part).collect()
+    }
+
+    /// The lines of each step.
+    fn step_parts(&self, finding: &Finding) -> io::Result<Vec<Vec<u8>>> {
+        let part = |(number, step): (usize, &FixStep)| {
+            let mut part = Vec::new();
+            let label = (number == 0).then_some(ui::FIX);
+            self.write_labeled(label, &escape_line(step.text.get(self.style.lang)), &mut part)?;
+            if let Some(run) = &step.run {
+                write_command(&format!("$ {run}"), 10, self.style, &mut part)?;
+            }
+            Ok(part)
+        };
+        finding.fix.iter().enumerate().map(part).collect()
+    }
+
+    fn write_left_out(&self, count: usize, out: &mut dyn Write) -> io::Result<()> {
+        if count == 0 {
             return Ok(());
         }
-        self.write_labeled(Some(ui::WHY), &escape_line(finding.cause.get(lang)), out)?;
-        let shown = if verbose { usize::MAX } else { EVIDENCE_SHOWN };
-        for (number, evidence) in finding.evidence.iter().take(shown).enumerate() {
-            let label = (number == 0).then_some(ui::SEEN);
-            self.write_labeled(label, &show_evidence(evidence, lang), out)?;
-        }
-        if finding.evidence.len() > shown {
-            let rest = finding.evidence.len() - shown;
-            self.write_labeled(None, ui::More { n: rest }.text().get(lang), out)?;
-        }
-        for (number, step) in finding.fix.iter().enumerate() {
-            let label = (number == 0).then_some(ui::FIX);
-            self.write_labeled(label, &escape_line(step.text.get(lang)), out)?;
-            if let Some(run) = &step.run {
-                write_command(&format!("$ {run}"), 10, self.style, out)?;
-            }
-        }
-        if !finding.consequences.is_empty() {
-            self.write_labeled(Some(ui::EXPLAINS), &list_explained(finding).join(", "), out)?;
-        }
-        if verbose {
-            for reference in &finding.refs {
-                self.write_labeled(Some(ui::SEE), &escape_line(reference), out)?;
-            }
-        }
-        writeln!(out)
+        self.write_labeled(None, ui::More { n: count }.text().get(self.style.lang), out)
     }
 
     /// A label in its own column and a wrapped text beside it.

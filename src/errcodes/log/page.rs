@@ -137,7 +137,12 @@ fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) ->
     finding.evidence = suspect.evidence.iter().map(line_evidence).collect();
     finding.fix =
         known.map(|cause| steps_with_facts(&cause.steps, &suspect.known)).unwrap_or_default();
-    finding.fix.extend(missing.iter().take(MISSING).filter_map(collect));
+    for step in missing.iter().take(MISSING).filter_map(collect) {
+        // A step that is told already collects it.
+        if step.run.is_none() || finding.fix.iter().all(|other| other.run != step.run) {
+            finding.fix.push(step);
+        }
+    }
     finding.consequences = suspect.consequences.iter().map(folded_finding).collect();
     finding
 }
@@ -172,7 +177,13 @@ fn new_finding(id: &str, severity: Severity) -> Finding {
 fn format_location(culprit: &FaultLocation) -> Option<Text> {
     let mut said: Vec<Text> = Vec::new();
     if !culprit.ranks.is_empty() {
-        said.push(ui::LogRank { ranks: format_numbers(&culprit.ranks) }.text());
+        let ranks = format_numbers(&culprit.ranks);
+        said.push(match culprit.by {
+            "no_log" => ui::LogRankNoLog { ranks }.text(),
+            "does_not_wait" => ui::LogRankQuiet { ranks }.text(),
+            "named_by_others" => ui::LogRankNamed { ranks }.text(),
+            _ => ui::LogRank { ranks }.text(),
+        });
     }
     if !culprit.devices.is_empty() {
         said.push(ui::LogDevice { devices: format_numbers(&culprit.devices) }.text());
