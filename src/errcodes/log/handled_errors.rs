@@ -52,11 +52,16 @@ const ENDED: [&[u8]; 2] = [b"exitcode ", b"traceback : Signal "];
 /// What stands above the one rank whose failure was the first.
 const FIRST: &[u8] = b"Root Cause (first observed failure):";
 
+/// Whether `line` tells how a process ended, in the report of torchrun.
+pub(super) fn is_end_of_process(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    ENDED.iter().any(|start| line.starts_with(start))
+}
+
 /// Whether `line` tells how a rank ended that was not the first to fail: torchrun ends the others,
 /// in the end by SIGKILL. `above` are the lines before it.
 pub(super) fn is_later_failure(line: &[u8], above: &[u8]) -> bool {
-    let line = line.trim_ascii_start();
-    if !ENDED.iter().any(|start| line.starts_with(start)) {
+    if !is_end_of_process(line) {
         return false;
     }
     // Each entry begins with its number, alone on a line.

@@ -4,7 +4,7 @@
 //! which signatures are tried; the expressions never see any other line.
 
 use std::borrow::Cow;
-use std::cell::LazyCell;
+use std::cell::{Cell, LazyCell};
 use std::ops::{Deref, Range};
 use std::sync::LazyLock;
 
@@ -53,6 +53,8 @@ pub(super) struct Findings<'a> {
     pub hits: Vec<Hit>,
     /// An operator that is computed on the CPU.
     pub fallback: Option<String>,
+    /// Whether lines above had a say.
+    pub needs_lines_above: bool,
     /// The line without escape sequences.
     clean: Cow<'a, [u8]>,
 }
@@ -134,7 +136,11 @@ pub(super) fn next_candidate(text: &[u8], start: usize) -> Option<usize> {
 pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     let clean = text::strip_escapes(raw);
     let (line, writer) = prefix::strip(&clean);
-    let frame = LazyCell::new(|| frame::find_innermost(above, &writer));
+    let needs_lines_above = Cell::new(false);
+    let frame = LazyCell::new(|| {
+        needs_lines_above.set(true);
+        frame::find_innermost(above, &writer)
+    });
     let level = line_fields::parse_level(line);
     let Targets { wanted, codes: with_codes, fallback: with_fallback, harmless } =
         find_targets(line);
@@ -170,6 +176,7 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         matches.extend(last_resorts.into_iter().filter(open).filter_map(attempt));
     }
     keep_most_specific(&mut matches);
+    found.needs_lines_above = needs_lines_above.get() || handled_errors::is_end_of_process(line);
     if matches.is_empty() && codes.is_empty() {
         return found;
     }

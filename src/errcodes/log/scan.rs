@@ -8,6 +8,9 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 use foldhash::{HashMap, HashMapExt as _};
 
+mod repeats;
+
+use self::repeats::{Held, Repeats, without_time};
 use super::attendance::Attendance;
 use super::matcher::{self, Hit};
 use super::time::Time;
@@ -116,6 +119,17 @@ pub(super) struct Scanner {
     above: Vec<u8>,
     /// A traceback whose end was not met.
     traceback: Option<Traceback>,
+    repeats: Repeats,
+}
+
+/// What became of a hit.
+enum Fate {
+    /// It is kept, or counted, under this key.
+    Kept(u64),
+    /// It was one too many.
+    Dropped,
+    /// It belongs to a list that goes on over lines.
+    Listed,
 }
 
 impl Scanner {
@@ -131,6 +145,7 @@ impl Scanner {
             limits,
             above: Vec::new(),
             traceback: None,
+            repeats: Repeats::default(),
         }
     }
 
@@ -274,18 +289,55 @@ impl Scanner {
         if stop - start >= 2 * REACH {
             self.report.cut += 1;
         }
+        let raw = &text[start..stop];
+        let key = self.hasher.hash_one(without_time(raw));
+        if self.count_repeat(key, raw) {
+            return;
+        }
         let before = &text[start.saturating_sub(LOOK_BACK)..start];
         let above = if before.is_empty() { self.above.as_slice() } else { before };
-        let mut found = matcher::examine(&text[start..stop], above);
-        if let Some(operator) = found.fallback.take() {
-            let known = self.report.fallbacks.len();
-            if known < self.limits.records || self.report.fallbacks.contains_key(&operator) {
-                *self.report.fallbacks.entry(operator).or_default() += 1;
+        let mut found = matcher::examine(raw, above);
+        let mut held = Held { fallback: found.fallback.take(), ..Held::default() };
+        self.count_fallback(held.fallback.as_deref());
+        let time = || find_last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
+        let mut alone = !found.needs_lines_above;
+        for hit in std::mem::take(&mut found.hits) {
+            match self.keep(hit, line, time, |span| found.text(span)) {
+                Fate::Kept(key) => held.kept.push(key),
+                Fate::Dropped => held.dropped += 1,
+                Fate::Listed => alone = false,
             }
         }
-        let time = || find_last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
-        for hit in std::mem::take(&mut found.hits) {
-            self.keep(hit, line, time, |span| found.text(span));
+        if alone {
+            self.repeats.remember(key, held);
+        }
+    }
+
+    /// Counts a line that was read before, but for its time.
+    fn count_repeat(&mut self, key: u64, raw: &[u8]) -> bool {
+        let Some(held) = self.repeats.get(key) else { return false };
+        // What a more telling hit has displaced is read anew.
+        if held.kept.iter().any(|key| !self.seen.contains_key(key)) {
+            return false;
+        }
+        let time = if held.kept.is_empty() { None } else { Time::find(raw) };
+        for key in &held.kept {
+            let record = &mut self.report.records[self.seen[key]];
+            record.count += 1;
+            record.last = time.or(record.last);
+        }
+        self.report.dropped += held.dropped;
+        let fallback = held.fallback.clone();
+        self.count_fallback(fallback.as_deref());
+        true
+    }
+
+    fn count_fallback(&mut self, operator: Option<&str>) {
+        let Some(operator) = operator else { return };
+        if let Some(count) = self.report.fallbacks.get_mut(operator) {
+            *count += 1;
+        } else if self.report.fallbacks.len() < self.limits.records {
+            self.report.fallbacks.insert(operator.to_owned(), 1);
         }
     }
 
@@ -296,7 +348,7 @@ impl Scanner {
         line: u64,
         time: impl Fn() -> Option<Time>,
         text: impl Fn(&Range<usize>) -> (String, String),
-    ) {
+    ) -> Fate {
         let fields = &hit.fields;
         let kind = (&hit.rule, fields.rank, fields.container, fields.device, fields.pid);
         // A failure after warnings with the same words is another line of evidence.
@@ -306,7 +358,7 @@ impl Scanner {
             let record = &mut self.report.records[*index];
             record.count += 1;
             record.last = hit.fields.time.or(record.last);
-            return;
+            return Fate::Kept(key);
         }
         if let Some((_, more)) = hit.captures.iter().find(|(name, _)| *name == LIST)
             && let Some(place) = self.lists.get(&kind)
@@ -320,18 +372,19 @@ impl Scanner {
             }
             record.count += 1;
             record.hit.gravity = record.hit.gravity.max(hit.gravity);
-            return;
+            return Fate::Listed;
         }
         let variants = self.variants.get(&kind).copied().unwrap_or(0);
         let place = if variants < self.limits.variants { self.find_slot(hit.weight) } else { None };
         let Some(place) = place else {
             self.report.dropped += 1;
-            return;
+            return Fate::Dropped;
         };
         let timed = hit.fields.time.is_some();
         hit.fields.time = hit.fields.time.or_else(time).or(self.report.last);
         (hit.text, hit.matched) = text(&hit.span);
-        if hit.captures.iter().any(|(name, _)| *name == LIST) {
+        let is_list = hit.captures.iter().any(|(name, _)| *name == LIST);
+        if is_list {
             self.lists.insert(kind, place);
         }
         self.variants.insert(kind, variants + 1);
@@ -346,6 +399,7 @@ impl Scanner {
             self.report.records.push(record);
             self.keys.push(key);
         }
+        if is_list { Fate::Listed } else { Fate::Kept(key) }
     }
 
     /// Where a hit of that weight may be kept: if there are too many, the least telling one goes.
