@@ -39,7 +39,7 @@ const CHECKED_OUT: [&str; 24] = [
 ];
 
 /// A frame of a traceback.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Frame {
     /// The package; `python` for the standard library, empty for a script.
     pub package: String,

@@ -47,14 +47,26 @@ pub struct Hit {
 }
 
 /// What is in a line.
+/// What a line was read with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Context {
+    /// Nothing else.
+    #[default]
+    Alone,
+    /// The innermost frame of the traceback above it.
+    Frame,
+    /// Other lines above it.
+    Lines,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Findings<'a> {
     /// Signatures and codes, without the text of the line.
     pub hits: Vec<Hit>,
     /// An operator that is computed on the CPU.
     pub fallback: Option<String>,
-    /// Whether lines above had a say.
-    pub needs_lines_above: bool,
+    /// What of the lines above had a say.
+    pub context: Context,
     /// The line without escape sequences.
     clean: Cow<'a, [u8]>,
 }
@@ -136,9 +148,9 @@ pub(super) fn next_candidate(text: &[u8], start: usize) -> Option<usize> {
 pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     let clean = text::strip_escapes(raw);
     let (line, writer) = prefix::strip(&clean);
-    let needs_lines_above = Cell::new(false);
+    let used_frame = Cell::new(false);
     let frame = LazyCell::new(|| {
-        needs_lines_above.set(true);
+        used_frame.set(true);
         frame::find_innermost(above, &writer)
     });
     let level = line_fields::parse_level(line);
@@ -176,7 +188,11 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         matches.extend(last_resorts.into_iter().filter(open).filter_map(attempt));
     }
     keep_most_specific(&mut matches);
-    found.needs_lines_above = needs_lines_above.get() || handled_errors::is_end_of_process(line);
+    found.context = match (handled_errors::is_end_of_process(line), used_frame.get()) {
+        (true, _) => Context::Lines,
+        (false, true) => Context::Frame,
+        (false, false) => Context::Alone,
+    };
     if matches.is_empty() && codes.is_empty() {
         return found;
     }
@@ -205,6 +221,12 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     }
     found.clean = clean;
     found
+}
+
+/// The innermost frame of the traceback above a line.
+pub(super) fn frame_above(raw: &[u8], above: &[u8]) -> Option<Frame> {
+    let clean = text::strip_escapes(raw);
+    frame::find_innermost(above, &prefix::strip(&clean).1)
 }
 
 /// What the last line of a traceback says where [`examine`] finds nothing in it: that there was an

@@ -12,7 +12,7 @@ mod repeats;
 
 use self::repeats::{Held, Repeats, without_time};
 use super::attendance::Attendance;
-use super::matcher::{self, Hit};
+use super::matcher::{self, Context, Hit};
 use super::time::Time;
 use super::traceback::{Step, Traceback};
 
@@ -291,16 +291,23 @@ impl Scanner {
         }
         let raw = &text[start..stop];
         let key = self.hasher.hash_one(without_time(raw));
-        if self.count_repeat(key, raw) {
+        let before = &text[start.saturating_sub(LOOK_BACK)..start];
+        if self.count_repeat(key, raw, before) {
             return;
         }
-        let before = &text[start.saturating_sub(LOOK_BACK)..start];
         let above = if before.is_empty() { self.above.as_slice() } else { before };
         let mut found = matcher::examine(raw, above);
         let mut held = Held { fallback: found.fallback.take(), ..Held::default() };
+        let mut alone = match found.context {
+            Context::Alone => true,
+            Context::Frame => {
+                held.frame = Some(self.hasher.hash_one(matcher::frame_above(raw, above)));
+                true
+            }
+            Context::Lines => false,
+        };
         self.count_fallback(held.fallback.as_deref());
         let time = || find_last_time(&text[start.saturating_sub(LOOK_BACK)..start]);
-        let mut alone = !found.needs_lines_above;
         for hit in std::mem::take(&mut found.hits) {
             match self.keep(hit, line, time, |span| found.text(span)) {
                 Fate::Kept(key) => held.kept.push(key),
@@ -314,8 +321,14 @@ impl Scanner {
     }
 
     /// Counts a line that was read before, but for its time.
-    fn count_repeat(&mut self, key: u64, raw: &[u8]) -> bool {
+    fn count_repeat(&mut self, key: u64, raw: &[u8], before: &[u8]) -> bool {
         let Some(held) = self.repeats.get(key) else { return false };
+        if let Some(frame) = held.frame {
+            let above = if before.is_empty() { self.above.as_slice() } else { before };
+            if self.hasher.hash_one(matcher::frame_above(raw, above)) != frame {
+                return false;
+            }
+        }
         // What a more telling hit has displaced is read anew.
         if held.kept.iter().any(|key| !self.seen.contains_key(key)) {
             return false;

@@ -14,6 +14,8 @@ pub(super) struct Held {
     pub dropped: u64,
     /// The operator that is computed on the CPU.
     pub fallback: Option<String>,
+    /// A hash of the frame above it, where that had a say.
+    pub frame: Option<u64>,
 }
 
 /// Lines by a hash of all but their time.
