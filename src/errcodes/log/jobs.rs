@@ -95,16 +95,13 @@ fn split(files: &[usize], depth: usize, paths: &[Vec<&str>], ranks: &[BTreeSet<u
         for part in parts {
             let place = (0..all.len())
                 .find(|at| !taken.contains(at) && all[*at].ranks.is_disjoint(&part.ranks));
-            match place {
-                Some(at) => {
-                    taken.insert(at);
-                    all[at].files.extend(part.files);
-                    all[at].ranks.extend(part.ranks);
-                }
-                None => {
-                    taken.insert(all.len());
-                    all.push(part);
-                }
+            let at = place.unwrap_or(all.len());
+            taken.insert(at);
+            if at == all.len() {
+                all.push(part);
+            } else {
+                all[at].files.extend(part.files);
+                all[at].ranks.extend(part.ranks);
             }
         }
     }

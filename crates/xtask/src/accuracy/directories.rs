@@ -249,7 +249,6 @@ impl Sample {
             );
         }
         match fault {
-            None => {}
             Some(Fault::Device) if rank == self.at_fault => {
                 add(
                     "ERROR",
@@ -333,7 +332,7 @@ impl Sample {
                 add("ERROR", "HCCL", 122.0, "topoinfo_exchange_agent.cc:251", text);
                 add("ERROR", "HCCL", 122.1, "op_base.cc:1110", "[Init][CommRootInfo]errNo[0x0000000005010009] HcclCommInitRootInfo failed, timeout".to_owned());
             }
-            Some(_) => {}
+            _ => {}
         }
         all
     }
