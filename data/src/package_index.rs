@@ -160,8 +160,10 @@ impl PackageIndex {
         arch: Option<&str>,
     ) -> Option<&'static str> {
         let (_, rest) = command.split_once(" pip install ")?;
-        let words: Vec<&str> = rest.split_whitespace().take_while(|word| *word != "&&").collect();
-        if words.iter().any(|word| word.contains("index-url") || *word == "-i") {
+        let words: Vec<&str> = rest.split_whitespace().collect();
+        // Options at the end would be those of another command.
+        let ends = |word: &&str| word.contains("index-url") || matches!(*word, "-i" | "&&");
+        if words.iter().any(ends) {
             return None;
         }
         let alone = words.contains(&"--no-deps");

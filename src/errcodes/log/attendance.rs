@@ -153,6 +153,13 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_any_size_are_read() {
+        let all =
+            read("[rank4294967295]: a\n[rank99999999999]: b\nworld size 4294967295\nrank 999999\n");
+        assert_eq!((all.ranks(), all.size), ([].into(), None));
+    }
+
+    #[test]
     fn a_process_has_the_rank_of_its_largest_group() {
         let plog = "[INFO] HCCL(17,python3):2026-06-10-10:00:02.000.000 [a.cc:1]18 Init: ";
         let all = read(&format!(

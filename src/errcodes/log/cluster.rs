@@ -431,7 +431,7 @@ pub(super) fn collect_ranks(
         size = size.or(job.size.filter(|size| *size <= half));
     }
     // A number that is missing among many is a rank, even where nothing says how many there are.
-    let end = seen.last().map_or(0, |last| last + 1);
+    let end = seen.last().map_or(0, |last| last.saturating_add(1));
     let gaps = (end as usize).saturating_sub(seen.len());
     let size = size.or_else(|| is_few(gaps, seen.len()).then_some(end));
     Ranks { seen, size }
