@@ -54,7 +54,8 @@ fn suggested(ctx: &Context<'_>) -> &'static str {
 /// Returns the goal of the framework that is installed.
 fn framework_goal(facts: &Facts) -> Option<&'static str> {
     let has = |name: &str| facts.python.dist(name).is_some();
-    if has("vllm-ascend") || has("vllm") {
+    // sglang takes parts of vllm; without its plug-in, vllm is not what serves there.
+    if has("vllm-ascend") || has("vllm") && !has("sglang") {
         Some("vllm")
     } else if has("sglang") {
         Some("sglang")
