@@ -73,6 +73,21 @@ fn framework_goal(facts: &Facts) -> Option<&'static str> {
     }
 }
 
+/// Whether what the goal starts is or imports this package (normalised name).
+pub(super) fn starts(ctx: &Context<'_>, package: &str) -> bool {
+    let goal = match select(ctx) {
+        // What an image without devices holds is started elsewhere.
+        "image" | "inventory" => framework_goal(ctx.facts).unwrap_or("torch"),
+        goal => goal,
+    };
+    match package {
+        "vllm" | "vllm-ascend" => goal == "vllm",
+        "sglang" => goal == "sglang",
+        "mindspore" => goal == "mindspore",
+        _ => goal != "mindspore" && matches!(package, "torch" | "torch-npu" | "triton-ascend"),
+    }
+}
+
 /// Whether the goal needs devices that can be used.
 pub(super) fn needs_devices(ctx: &Context<'_>) -> bool {
     let id = select(ctx);

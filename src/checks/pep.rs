@@ -5,7 +5,7 @@ use data::{Outcome, Reason};
 use std::str::FromStr as _;
 
 use pep440_rs::{Operator, Version, VersionSpecifier, VersionSpecifiers};
-use pep508_rs::{MarkerEnvironment, MarkerEnvironmentBuilder, MarkerTree};
+use pep508_rs::{ExtraName, MarkerEnvironment, MarkerEnvironmentBuilder, MarkerTree};
 
 use facts::{Facts, Interpreter, normalize_name};
 
@@ -25,6 +25,8 @@ pub(super) struct Requirement {
     pub(super) text: String,
     /// The whole line, with its marker.
     pub(super) declared: String,
+    /// The extras of the package that are required with it, normalised.
+    pub(super) extras: Vec<String>,
 }
 
 /// The outcome of a check about a package that is not there.
@@ -128,6 +130,28 @@ pub(super) fn environment(facts: &Facts) -> Option<MarkerEnvironment> {
 /// The parts are taken apart here, since the parser of `pep508_rs` 0.9 panics on some names
 /// (`a_`); versions and markers are left to the libraries.
 pub(super) fn requirement(line: &str, env: &MarkerEnvironment) -> Option<Requirement> {
+    requirement_with(line, env, &[])
+}
+
+/// The lines of `requires` that hold with these extras (normalised names) and not without.
+pub(super) fn of_extras(
+    requires: &[String],
+    env: &MarkerEnvironment,
+    extras: &[String],
+) -> Vec<Requirement> {
+    let names: Vec<ExtraName> =
+        extras.iter().filter_map(|extra| ExtraName::from_str(extra).ok()).collect();
+    let lines = requires.iter().filter(|line| line.contains("extra"));
+    let lines = lines.filter(|line| requirement(line, env).is_none());
+    lines.filter_map(|line| requirement_with(line, env, &names)).collect()
+}
+
+/// [`requirement`], with extras that were asked for.
+fn requirement_with(
+    line: &str,
+    env: &MarkerEnvironment,
+    extras: &[ExtraName],
+) -> Option<Requirement> {
     // An address is resolved by nothing but pip itself.
     if line.len() > MAX_LENGTH || line.contains('@') || line.matches('(').count() > MAX_PARENS {
         return None;
@@ -135,7 +159,7 @@ pub(super) fn requirement(line: &str, env: &MarkerEnvironment) -> Option<Require
     let (what, marker) = line.split_once(';').map_or((line, None), |(a, b)| (a, Some(b)));
     if let Some(marker) = marker {
         let tree = MarkerTree::from_str(marker.trim()).ok()?;
-        if !tree.evaluate(env, &[]) {
+        if !tree.evaluate(env, extras) {
             return None;
         }
     }
@@ -144,9 +168,12 @@ pub(super) fn requirement(line: &str, env: &MarkerEnvironment) -> Option<Require
     let (name, rest) = what.split_at(what.find(|c| !in_name(c)).unwrap_or(what.len()));
     let name = normalize_name(name);
     let mut spec = rest.trim_start();
-    if let Some(extras) = spec.strip_prefix('[') {
-        spec = extras.split_once(']')?.1.trim_start();
+    let mut with = "";
+    if let Some(listed) = spec.strip_prefix('[') {
+        (with, spec) = listed.split_once(']')?;
+        spec = spec.trim_start();
     }
+    let with = with.split(',').map(str::trim).filter(|extra| !extra.is_empty());
     if let Some(inner) = spec.strip_prefix('(') {
         spec = inner.strip_suffix(')')?;
     }
@@ -160,6 +187,7 @@ pub(super) fn requirement(line: &str, env: &MarkerEnvironment) -> Option<Require
         spec,
         text: what.to_owned(),
         declared: line.to_owned(),
+        extras: with.map(normalize_name).collect(),
     })
 }
 
@@ -184,6 +212,16 @@ mod tests {
         assert!(requirement("a; platform_machine == 'x86_64'", &env).is_none());
         assert!(requirement("a; python_version < '3.10'", &env).is_none());
         assert!(requirement("a[x]>=1; extra == 'dev'", &env).is_none());
+        let requires = ["b>=1", "c; extra == 'x'", "d; extra == 'Y_z' and os_name == 'nt'", "e"];
+        let requires: Vec<String> = requires.iter().map(|&line| line.to_owned()).collect();
+        let names = |extras: &[&str]| -> Vec<String> {
+            let extras: Vec<String> = extras.iter().map(|&extra| extra.to_owned()).collect();
+            of_extras(&requires, &env, &extras).into_iter().map(|one| one.name).collect()
+        };
+        assert_eq!(names(&["x", "y-z"]), ["c"]);
+        assert_eq!(names(&["other"]), [""; 0]);
+        let several = requirement("a[X_1, y]>=1", &env).expect("it holds");
+        assert_eq!(several.extras, ["x-1", "y"]);
         assert!(requirement("a @ https://host/a.whl", &env).is_none());
         let found = requirement("Foo_Bar (>=1.0) ; python_version >= '3.8'", &env).unwrap();
         assert_eq!(found.name, "foo-bar");

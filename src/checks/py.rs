@@ -3,6 +3,7 @@
 mod constraints;
 mod cuda;
 mod framework;
+mod imports;
 mod installed;
 mod interp;
 mod sources;

@@ -428,6 +428,13 @@ impl Recipe {
                 }
                 dist.editable.clone_from(editable);
                 dist.write(tree, &at.site);
+                if matches!(name.as_str(), "vllm" | "sglang") {
+                    let later = self.steps.iter().filter_map(|step| match step {
+                        Step::Install { name, .. } => Some(name.as_str()),
+                        _ => None,
+                    });
+                    torch::serving_imports(tree, &at, version, &later.collect::<Vec<_>>());
+                }
             }
             Step::Record { path } => {
                 let path = tree.expand(path);

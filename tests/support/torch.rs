@@ -283,9 +283,34 @@ pub fn vllm(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
     for (name, version) in row.packages {
         Dist::new(name, version).write(tree, &python.site);
     }
+    serving_imports(tree, python, row.vllm, &[]);
     if let Some(triton) = row.triton {
         Dist { bare: true, ..Dist::new("pybind11", "2.13.6") }.write(tree, &python.site);
         triton_ascend(python, arch, triton).write(tree, &python.site);
+    }
+}
+
+/// What a start of vllm or sglang imports, unless it is there already or in `later`. The
+/// versions are those of the vllm-ascend for this vllm, where it has any.
+pub fn serving_imports(tree: &mut Tree, python: &Python, version: &str, later: &[&str]) {
+    let known = |name: &str, tree: &Tree| {
+        let metadata = format!("{}/", python.site);
+        let mut infos = tree.entries.keys().filter_map(|path| path.strip_prefix(&metadata));
+        infos.any(|path| {
+            let found = path.split_once(".dist-info/METADATA").and_then(|(dir, _)| {
+                Some(dir.rsplit_once('-')?.0.to_lowercase().replace('_', "-"))
+            });
+            found.is_some_and(|found| found == name)
+        })
+    };
+    let base = version.split('+').next().unwrap_or_default();
+    let pins = VLLM_ASCEND.iter().find(|row| row.vllm == base).map_or(&[][..], |row| row.packages);
+    for &(name, version) in super::versions::SERVING_IMPORTS {
+        if !later.contains(&name) && !known(name, tree) {
+            let pinned = pins.iter().find(|(pinned, _)| *pinned == name);
+            let version = pinned.map_or(version, |(_, version)| version);
+            Dist { bare: true, ..Dist::new(name, version) }.write(tree, &python.site);
+        }
     }
 }
 
@@ -293,7 +318,7 @@ pub fn vllm(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
 pub fn sglang(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
     let arch = spec.arch.as_str();
     Dist::new("sglang", version)
-        .requires(["numpy", "requests", "sgl-kernel-npu; extra == \"srt_npu\""])
+        .requires(["numpy", "requests", "einops; extra == \"runtime-common\"", "sglang[runtime_common]; extra == \"srt-npu\""])
         .write(tree, &python.site);
     let mut kernels = Dist::new("sgl_kernel_npu", "2025.11.1").file(
         "sgl_kernel_npu/lib/libsgl_kernel_npu.so",
@@ -305,6 +330,7 @@ pub fn sglang(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
     );
     kernels.tags = wheel_tags(python, "2.9.0", arch);
     kernels.write(tree, &python.site);
+    serving_imports(tree, python, "", &[]);
     Dist { bare: true, ..Dist::new("pybind11", "2.13.6") }.write(tree, &python.site);
     triton_ascend(python, arch, "3.2.0").write(tree, &python.site);
 }

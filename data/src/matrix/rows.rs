@@ -383,6 +383,12 @@ rows! {
         /// What it also imports where another distribution is installed, by the name of that one.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         beside: BTreeMap<String, Vec<String>>,
+        /// The pages of those that no package index has, by their names.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        elsewhere: BTreeMap<String, String>,
+        /// Normalised names of the extras whose requirements a start on an NPU has.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        extras: Vec<String>,
     }
 }
 

@@ -87,6 +87,15 @@ impl Matrix {
         self.imports.iter().find(is_about)
     }
 
+    /// The last row of `package`, for a version that is later than all of them. What it names is
+    /// likely, and not known, of that version.
+    pub fn imports_before(&self, package: &str, version: &Version) -> Option<&Import> {
+        let bound = |row: &Import| row.versions.iter().map(|one| one.version().clone()).max();
+        let of_package = self.imports.iter().filter(|row| row.package == package);
+        let last = of_package.max_by_key(|row| bound(row))?;
+        (bound(last)? <= *version && !last.versions.contains(version)).then_some(last)
+    }
+
     /// The row of this MindSpore: the version itself, or its line (`2.3` for `2.3.5`).
     pub fn mindspore(&self, version: &str) -> Option<&MindSpore> {
         let wanted: Version = version.parse().ok()?;

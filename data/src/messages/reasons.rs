@@ -16,6 +16,7 @@ reasons! {
     FleetNoTables = "fleet_no_tables",
     FleetNoTime = "fleet_no_time",
     FleetOneHost = "fleet_one_host",
+    ImportUnknown = "import_unknown" { what },
     InContainer = "in_container",
     LibrariesMissing = "libraries_missing",
     NewerThanMatrix = "newer_than_matrix" { what },

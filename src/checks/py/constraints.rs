@@ -13,6 +13,7 @@ use std::collections::BTreeSet;
 use pep440_rs::{Version, VersionSpecifiers};
 use pep508_rs::MarkerEnvironment;
 
+use super::imports::{self, Imported};
 use crate::{Context, compat::lacks_triton, goal, pep};
 use base::report::{Evidence, Severity};
 use facts::{Dist, Python};
@@ -25,6 +26,7 @@ const REQUIRERS: &[&str] = &[
     "mindformers",
     "mindspore",
     "peft",
+    "sglang",
     "torch",
     "torch-npu",
     "torchaudio",
@@ -35,6 +37,9 @@ const REQUIRERS: &[&str] = &[
     "vllm-ascend",
     "xgrammar",
 ];
+
+/// How many requirements of one package are looked at, with those of extras. vllm has some 80.
+const MAX_REQUIREMENTS: usize = 2000;
 
 /// Needed to build a package and not to run it.
 const BUILD_TOOLS: &[&str] =
@@ -94,78 +99,75 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     let Some(env) = pep::environment(ctx.facts) else {
         return Outcome::NotChecked(Reason::VersionUnknown { what: "Python".to_owned() });
     };
-    let mut found = Vec::new();
-    let mut imported = Imported::default();
-    // torch_npu imports torch: what both import is told once.
-    let npu = python.dist("torch-npu").and_then(|dist| imports(ctx, dist, &mut imported));
-    found.extend(npu);
-    for dist in python.dists.iter().filter(|dist| dist.name != "torch-npu") {
-        found.extend(imports(ctx, dist, &mut imported));
-    }
+    let (mut found, imported) = imports::find(ctx);
     let goal = goal::select(ctx);
+    let mut unproven = imported.likely.clone();
     for dist in stack {
-        found.extend(of_one(ctx, &env, dist, &imported, goal));
-    }
-    found.into()
-}
-
-/// What the packages of this environment import, as far as the matrix knows it.
-#[derive(Default)]
-struct Imported<'a> {
-    /// Names of all of it.
-    names: BTreeSet<&'a str>,
-    /// A package, and what of it was found missing and is told.
-    told: BTreeSet<(&'a str, &'a str)>,
-}
-
-/// What `import` of the package imports in its turn and is not installed, where the matrix knows
-/// what that is. Each of it goes into `imported`.
-fn imports<'a>(ctx: &Context<'a>, by: &'a Dist, imported: &mut Imported<'a>) -> Option<RawFinding> {
-    let python = &ctx.facts.python;
-    let row = ctx.matrix.imports(&by.name, &pep::version(&by.version)?)?;
-    let beside = row.beside.iter().filter(|(other, _)| python.dist(other).is_some());
-    let needed = row.needs.iter().chain(beside.flat_map(|(_, needs)| needs));
-    let mut needs = needed.map(String::as_str).collect::<Vec<_>>();
-    imported.names.extend(&needs);
-    needs.retain(|name| by.name != "torch" || !imported.told.contains(&("torch-npu", *name)));
-    let missing: Vec<&str> =
-        needs.iter().copied().filter(|name| python.dist(name).is_none()).collect();
-    imported.told.extend(missing.iter().map(|name| (by.name.as_str(), *name)));
-    (!missing.is_empty()).then(|| {
-        py_constraints::Imports {
-            by: &by.name,
-            by_version: &by.version,
-            install: missing.join(" "),
-            interpreter: python.command(),
-            packages: missing.join(", "),
+        let mut missing = Vec::new();
+        found.extend(of_one(ctx, &env, dist, &imported, goal, &mut missing));
+        missing.retain(|(by, name)| is_needed(by, name));
+        for listing in missing.chunk_by(|a, b| a.0.name == b.0.name) {
+            found.push(not_there(python, listing));
         }
-        .error()
-        .evidence(by.version_place())
-        .evidence(Evidence::data(&row.source).value(needs.join(", ")))
-        .because(&[py_numpy::ID])
-    })
+        // What torch imports is known; of the others it is not known whether they start.
+        let is_known = matches!(dist.name.as_str(), "torch" | "torch-npu" | "triton-ascend");
+        if goal::starts(ctx, &dist.name) && !is_known {
+            unproven.extend(missing.into_iter().map(|(_, name)| name));
+        }
+    }
+    let what = unproven.into_iter().collect::<Vec<_>>().join(", ");
+    let reason = (!what.is_empty()).then_some(Reason::ImportUnknown { what });
+    Outcome::from_partial(found, reason)
 }
 
-fn of_one(
-    ctx: &Context<'_>,
+/// The requirements of a package that hold here, with those of the extras that it asks for of
+/// others, and whose metadata says so.
+fn declared<'a>(
+    ctx: &Context<'a>,
     env: &MarkerEnvironment,
-    by: &Dist,
+    by: &'a Dist,
+) -> Vec<(&'a Dist, pep::Requirement)> {
+    let lines = by.requires.iter().filter_map(|line| pep::requirement(line, env));
+    let mut all: Vec<(&Dist, pep::Requirement)> = lines.map(|one| (by, one)).collect();
+    let version = pep::version(&by.version);
+    let row = version.as_ref().and_then(|version| ctx.matrix.imports(&by.name, version));
+    if let Some(row) = row.filter(|row| !row.extras.is_empty()) {
+        let more = pep::of_extras(&by.requires, env, &row.extras);
+        all.extend(more.into_iter().map(|one| (by, one)));
+    }
+    let mut seen = BTreeSet::new();
+    let mut at = 0;
+    while at < all.len() && all.len() < MAX_REQUIREMENTS {
+        let (name, extras) = (all[at].1.name.clone(), all[at].1.extras.clone());
+        at += 1;
+        if extras.is_empty() || !seen.insert((name.clone(), extras.clone())) {
+            continue;
+        }
+        if let Some(other) = ctx.facts.python.dist(&name) {
+            let more = pep::of_extras(&other.requires, env, &extras);
+            all.extend(more.into_iter().map(|one| (other, one)));
+        }
+    }
+    all
+}
+
+fn of_one<'a>(
+    ctx: &Context<'a>,
+    env: &MarkerEnvironment,
+    by: &'a Dist,
     imported: &Imported<'_>,
     goal: &str,
+    missing: &mut Vec<(&'a Dist, String)>,
 ) -> Vec<RawFinding> {
     let python = &ctx.facts.python;
-    let declared: Vec<pep::Requirement> =
-        by.requires.iter().filter_map(|line| pep::requirement(line, env)).collect();
+    let declared = declared(ctx, env, by);
     let mut found = Vec::new();
-    let mut missing = BTreeSet::new();
-    for requirement in &declared {
+    for (by, requirement) in &declared {
+        let by = *by;
         let Some(installed) = python.dist(&requirement.name) else {
-            let name = requirement.name.as_str();
-            // The package that is imported with torch has said it.
-            let is_told = |by: &str| imported.told.contains(&(by, name));
-            let is_known = is_told(&by.name) || by.name == "torch" && is_told("torch-npu");
-            if !is_known {
-                missing.insert(name);
+            // The package that imports it has said it.
+            if !imported.told.contains(requirement.name.as_str()) {
+                missing.push((by, requirement.name.clone()));
             }
             continue;
         };
@@ -191,7 +193,7 @@ fn of_one(
         // What its release was tested with, where its metadata says nothing.
         for (name, spec) in ctx.matrix.vllm_ascend_pins(&version) {
             if let Some(installed) = python.dist(name)
-                && declared.iter().all(|requirement| requirement.name != name)
+                && declared.iter().all(|(_, requirement)| requirement.name != name)
                 && !(name == "torchvision" && is_for_other_torch(python, env))
             {
                 let text = format!("{name}{spec}");
@@ -205,36 +207,37 @@ fn of_one(
         }
     }
     if by.name == "vllm-ascend" && lacks_triton(ctx) {
-        missing.remove("triton-ascend");
+        missing.retain(|(_, name)| name != "triton-ascend");
     }
-    found.extend(not_there(python, by, &missing));
     found
+}
+
+/// Whether a package that is missing is needed to run, and not to build or on a GPU.
+fn is_needed(by: &Dist, name: &str) -> bool {
+    let is_build_tool = BUILD_TOOLS.contains(&name) || name.starts_with("nvidia-");
+    // That of torch_npu for torch is its own check.
+    let has_check = by.name == "torch-npu" && name == "torch";
+    !is_build_tool && !is_pinned_for_gpu(by, name) && !has_check
 }
 
 /// What is required and not installed. It is only told: a package may be needed for a part of
 /// the other that nobody uses here, and names in metadata are not always those of the builds
 /// for Ascend.
-fn not_there(python: &Python, by: &Dist, missing: &BTreeSet<&str>) -> Option<RawFinding> {
-    let names: Vec<&str> = missing
-        .iter()
-        .copied()
-        .filter(|name| !BUILD_TOOLS.contains(name) && !name.starts_with("nvidia-"))
-        .filter(|name| !is_pinned_for_gpu(by, name))
-        // Its own check.
-        .filter(|name| by.name != "torch-npu" || *name != "torch")
-        .collect();
-    (!names.is_empty()).then(|| {
-        py_constraints::Missing {
-            by: &by.name,
-            by_version: &by.version,
-            count: names.len(),
-            packages: names.join(", "),
-            interpreter: python.command(),
-        }
-        .info()
-        .evidence(by.place("Requires-Dist").value(names.join(", ")))
-        .because(&[vllm_empty::ID])
-    })
+fn not_there(python: &Python, missing: &[(&Dist, String)]) -> RawFinding {
+    let by = missing[0].0;
+    let mut names: Vec<&str> = missing.iter().map(|(_, name)| name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    py_constraints::Missing {
+        by: &by.name,
+        by_version: &by.version,
+        count: names.len(),
+        packages: names.join(", "),
+        interpreter: python.command(),
+    }
+    .info()
+    .evidence(by.place("Requires-Dist").value(names.join(", ")))
+    .because(&[vllm_empty::ID])
 }
 
 fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
@@ -398,10 +401,47 @@ mod tests {
     #[test]
     fn what_is_missing_is_told_once_for_a_package() {
         let plugin = requiring("vllm-ascend", "0.0.9", &["einops", "quart", "cmake>=3.26"]);
-        let outcome = outcome(vec![plugin]);
-        let Outcome::Found(found) = &outcome else { panic!("{outcome:?}") };
+        let outcome = outcome(vec![plugin.clone()]);
+        // The goal starts it: whether it does without them is not known.
+        let Outcome::FoundInPart(found, reason) = &outcome else { panic!("{outcome:?}") };
         assert_eq!(found[0].args["packages"], "einops, quart");
+        assert_eq!(reason.what(), Some("einops, quart"));
+        let facts = facts_with(python("3.11.13"), vec![plugin]);
+        let outcome = check(&Context::of(&facts, Profile::Torch));
         assert_eq!(ids(outcome), ["info PY-CONSTRAINTS missing"]);
+    }
+
+    #[test]
+    fn extras_that_are_asked_for_are_required() {
+        let vllm = || requiring("vllm", "0.0.9", &["fastapi[standard]"]);
+        let fastapi = requiring(
+            "fastapi",
+            "0.115.0",
+            &["uvicorn[standard]>=0.12; extra == 'standard'", "ujson; extra == 'all'"],
+        );
+        let uvicorn = requiring("uvicorn", "0.9", &["uvloop>=0.14; extra == 'standard'"]);
+        let all = vec![vllm(), fastapi.clone(), uvicorn];
+        let found = outcome(all);
+        let Outcome::FoundInPart(found, reason) = &found else { panic!("{found:?}") };
+        let by: Vec<&str> = found.iter().map(|one| one.args["by"].as_str()).collect();
+        assert_eq!(by, ["fastapi", "uvicorn"], "an old one, and what its extra needs");
+        assert_eq!(reason.what(), Some("uvloop"));
+        let new = requiring("uvicorn", "0.30", &["uvloop>=0.14; extra == 'standard'"]);
+        assert_eq!(run(vec![vllm(), fastapi, new, dist("uvloop", "0.21")]), [""; 0]);
+    }
+
+    #[test]
+    fn what_the_goal_starts_does_not_start_without_what_it_imports() {
+        let facts = facts_with(python("3.11.13"), vec![dist("sglang", "0.5.6")]);
+        let outcome = check(&Context::of(&facts, Profile::Sglang));
+        let found = ids(outcome);
+        assert_eq!(found, ["error PY-CONSTRAINTS imports", "error PY-CONSTRAINTS elsewhere"]);
+        let outcome = check(&Context::of(&facts, Profile::Torch));
+        assert!(ids(outcome).iter().all(|one| one.starts_with("warning")));
+        let later = facts_with(python("3.11.13"), vec![dist("sglang", "0.9.1")]);
+        let outcome = check(&Context::of(&later, Profile::Sglang));
+        let Outcome::Blocked(reason) = &outcome else { panic!("{outcome:?}") };
+        assert!(reason.what().expect("names").contains("sgl-kernel-npu"));
     }
 
     #[test]

@@ -59,6 +59,9 @@ findings! {
         Conflict = "conflict" {
             by: Argument, by_version: Argument, installed: Argument, interpreter: Argument, package: Argument, wanted: Argument,
         },
+        Elsewhere = "elsewhere" {
+            by: Argument, by_version: Argument, package: Argument, page: Argument,
+        },
         Imports = "imports" {
             by: Argument, by_version: Argument, install: Argument, interpreter: Argument, packages: Argument,
         },

@@ -211,7 +211,17 @@ pub(super) const IMPORT: Shape = Shape {
     name: "import",
     title: "Distributions without which a package cannot be imported.",
     key: &["package", "versions"],
-    fields: &["package", "versions", "needs", "level", "note", "source"],
+    fields: &[
+        "package",
+        "versions",
+        "needs",
+        "beside",
+        "elsewhere",
+        "extras",
+        "level",
+        "note",
+        "source",
+    ],
     order: versions::as_listed,
 };
 
