@@ -6,6 +6,7 @@ mod framework;
 mod imports;
 mod installed;
 mod interp;
+mod requirements;
 mod sources;
 mod tbe;
 

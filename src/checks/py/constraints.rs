@@ -8,12 +8,11 @@ use data::{
         vllm_plugin, vllm_stack,
     },
 };
-use std::collections::BTreeSet;
-
 use pep440_rs::{Version, VersionSpecifiers};
 use pep508_rs::MarkerEnvironment;
 
 use super::imports::{self, Imported};
+use super::requirements;
 use crate::{Context, compat::lacks_triton, goal, pep};
 use base::report::{Evidence, Severity};
 use facts::{Dist, Python};
@@ -37,9 +36,6 @@ const REQUIRERS: &[&str] = &[
     "vllm-ascend",
     "xgrammar",
 ];
-
-/// How many requirements of one package are looked at, with those of extras. vllm has some 80.
-const MAX_REQUIREMENTS: usize = 2000;
 
 /// Needed to build a package and not to run it.
 const BUILD_TOOLS: &[&str] =
@@ -101,76 +97,49 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     };
     let (mut found, imported) = imports::find(ctx);
     let goal = goal::select(ctx);
+    // What torch imports is known; of the others it is not known whether they start.
+    let served = |dist: &&Dist| goal::starts(ctx, &dist.name) && !is_torch(&dist.name);
+    let served: Vec<&Dist> = stack.iter().copied().filter(served).collect();
+    let mut missing = requirements::missing_below(ctx, &env, &served);
+    missing.retain(|(by, name)| is_untold(ctx, &imported, by, name));
     let mut unproven = imported.likely.clone();
+    unproven.extend(missing.iter().map(|(_, name)| name.clone()));
     for dist in stack {
-        let mut missing = Vec::new();
-        found.extend(of_one(ctx, &env, dist, &imported, goal, &mut missing));
-        missing.retain(|(by, name)| is_needed(by, name));
-        for listing in missing.chunk_by(|a, b| a.0.name == b.0.name) {
-            found.push(not_there(python, listing));
-        }
-        // What torch imports is known; of the others it is not known whether they start.
-        let is_known = matches!(dist.name.as_str(), "torch" | "torch-npu" | "triton-ascend");
-        if goal::starts(ctx, &dist.name) && !is_known {
-            unproven.extend(missing.into_iter().map(|(_, name)| name));
-        }
+        found.extend(of_one(ctx, &env, dist, goal, &imported));
+        let is_new = |(by, name): &(&Dist, String)| {
+            is_untold(ctx, &imported, by, name) && missing.iter().all(|(_, told)| told != name)
+        };
+        let more: Vec<_> =
+            requirements::missing(ctx, &env, dist).into_iter().filter(is_new).collect();
+        missing.extend(more);
+    }
+    for listing in missing.chunk_by(|a, b| a.0.name == b.0.name) {
+        found.push(not_there(python, listing));
     }
     let what = unproven.into_iter().collect::<Vec<_>>().join(", ");
     let reason = (!what.is_empty()).then_some(Reason::ImportUnknown { what });
     Outcome::from_partial(found, reason)
 }
 
-/// The requirements of a package that hold here, with those of the extras that it asks for of
-/// others, and whose metadata says so.
-fn declared<'a>(
-    ctx: &Context<'a>,
-    env: &MarkerEnvironment,
-    by: &'a Dist,
-) -> Vec<(&'a Dist, pep::Requirement)> {
-    let lines = by.requires.iter().filter_map(|line| pep::requirement(line, env));
-    let mut all: Vec<(&Dist, pep::Requirement)> = lines.map(|one| (by, one)).collect();
-    let version = pep::version(&by.version);
-    let row = version.as_ref().and_then(|version| ctx.matrix.imports(&by.name, version));
-    if let Some(row) = row.filter(|row| !row.extras.is_empty()) {
-        let more = pep::of_extras(&by.requires, env, &row.extras);
-        all.extend(more.into_iter().map(|one| (by, one)));
-    }
-    let mut seen = BTreeSet::new();
-    let mut at = 0;
-    while at < all.len() && all.len() < MAX_REQUIREMENTS {
-        let (name, extras) = (all[at].1.name.clone(), all[at].1.extras.clone());
-        at += 1;
-        if extras.is_empty() || !seen.insert((name.clone(), extras.clone())) {
-            continue;
-        }
-        if let Some(other) = ctx.facts.python.dist(&name) {
-            let more = pep::of_extras(&other.requires, env, &extras);
-            all.extend(more.into_iter().map(|one| (other, one)));
-        }
-    }
-    all
+/// Whether nothing else says that this package is missing.
+fn is_untold(ctx: &Context<'_>, imported: &Imported<'_>, by: &Dist, name: &str) -> bool {
+    let has_check = by.name == "vllm-ascend" && name == "triton-ascend" && lacks_triton(ctx);
+    !imported.told.contains(name) && !has_check && is_needed(by, name)
 }
 
-fn of_one<'a>(
-    ctx: &Context<'a>,
+fn of_one(
+    ctx: &Context<'_>,
     env: &MarkerEnvironment,
-    by: &'a Dist,
-    imported: &Imported<'_>,
+    by: &Dist,
     goal: &str,
-    missing: &mut Vec<(&'a Dist, String)>,
+    imported: &Imported<'_>,
 ) -> Vec<RawFinding> {
     let python = &ctx.facts.python;
-    let declared = declared(ctx, env, by);
+    let declared = requirements::declared(ctx, env, by);
     let mut found = Vec::new();
     for (by, requirement) in &declared {
         let by = *by;
-        let Some(installed) = python.dist(&requirement.name) else {
-            // The package that imports it has said it.
-            if !imported.told.contains(requirement.name.as_str()) {
-                missing.push((by, requirement.name.clone()));
-            }
-            continue;
-        };
+        let Some(installed) = python.dist(&requirement.name) else { continue };
         let conflict = Conflict {
             by,
             name: &requirement.name,
@@ -205,9 +174,6 @@ fn of_one<'a>(
                 found.extend(judge(python, &conflict));
             }
         }
-    }
-    if by.name == "vllm-ascend" && lacks_triton(ctx) {
-        missing.retain(|(_, name)| name != "triton-ascend");
     }
     found
 }
@@ -297,6 +263,11 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
         py_constraints::Conflict { by, by_version, installed, interpreter, package, wanted };
     let severity = if *breaks { Severity::Error } else { Severity::Warning };
     Some(with_evidence(found.at(severity)).because(because))
+}
+
+/// Whether this is torch, its back end for NPUs or its Triton, of which the imports are measured.
+pub(super) fn is_torch(name: &str) -> bool {
+    matches!(name, "torch" | "torch-npu" | "triton-ascend")
 }
 
 /// Whether the metadata of `by` means its build for GPUs when it names this package.
@@ -428,6 +399,21 @@ mod tests {
         assert_eq!(reason.what(), Some("uvloop"));
         let new = requiring("uvicorn", "0.30", &["uvloop>=0.14; extra == 'standard'"]);
         assert_eq!(run(vec![vllm(), fastapi, new, dist("uvloop", "0.21")]), [""; 0]);
+    }
+
+    #[test]
+    fn what_a_requirement_requires_is_followed() {
+        let vllm = requiring("vllm", "0.0.9", &["transformers", "torch==2.8.0"]);
+        let transformers = requiring("transformers", "4.57.1", &["tokenizers>=0.22", "numpy"]);
+        let tokenizers = requiring("tokenizers", "0.22.1", &["huggingface-hub", "transformers"]);
+        let torch = requiring("torch", "2.8.0", &["fsspec", "typing-extensions"]);
+        let all = [vllm, transformers, tokenizers, torch, dist("numpy", "1.26.4")];
+        let all = [&all[..], &[dist("typing-extensions", "4.12.2")]].concat();
+        let outcome = outcome(all);
+        let Outcome::FoundInPart(found, reason) = &outcome else { panic!("{outcome:?}") };
+        assert_eq!(reason.what(), Some("huggingface-hub"), "fsspec is not imported by torch");
+        let by: Vec<&str> = found.iter().map(|one| one.args["by"].as_str()).collect();
+        assert_eq!(by, ["tokenizers", "torch"]);
     }
 
     #[test]

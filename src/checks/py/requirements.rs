@@ -1,0 +1,89 @@
+//! What installed packages require by their metadata, extras and all.
+
+use std::collections::BTreeSet;
+
+use pep508_rs::MarkerEnvironment;
+
+use super::constraints::is_torch;
+use crate::{Context, pep};
+use facts::Dist;
+
+/// How many requirements of one package are looked at, with those of extras. vllm has some 80.
+const MAX_REQUIREMENTS: usize = 2000;
+/// How many packages are looked into below one.
+const MAX_PACKAGES: usize = 2000;
+
+/// The requirements of a package that hold here, with those of the extras that it asks for of
+/// others, and whose metadata says so.
+pub(super) fn declared<'a>(
+    ctx: &Context<'a>,
+    env: &MarkerEnvironment,
+    by: &'a Dist,
+) -> Vec<(&'a Dist, pep::Requirement)> {
+    let lines = by.requires.iter().filter_map(|line| pep::requirement(line, env));
+    let mut all: Vec<(&Dist, pep::Requirement)> = lines.map(|one| (by, one)).collect();
+    let version = pep::version(&by.version);
+    let row = version.as_ref().and_then(|version| ctx.matrix.imports(&by.name, version));
+    if let Some(row) = row.filter(|row| !row.extras.is_empty()) {
+        let more = pep::of_extras(&by.requires, env, &row.extras);
+        all.extend(more.into_iter().map(|one| (by, one)));
+    }
+    let mut seen = BTreeSet::new();
+    let mut at = 0;
+    while at < all.len() && all.len() < MAX_REQUIREMENTS {
+        let (name, extras) = (all[at].1.name.clone(), all[at].1.extras.clone());
+        at += 1;
+        if extras.is_empty() || !seen.insert((name.clone(), extras.clone())) {
+            continue;
+        }
+        if let Some(other) = ctx.facts.python.dist(&name) {
+            let more = pep::of_extras(&other.requires, env, &extras);
+            all.extend(more.into_iter().map(|one| (other, one)));
+        }
+    }
+    all
+}
+
+
+/// What a package requires and is not installed, with the package that lists it.
+pub(super) fn missing<'a>(
+    ctx: &Context<'a>,
+    env: &MarkerEnvironment,
+    by: &'a Dist,
+) -> Vec<(&'a Dist, String)> {
+    let all = declared(ctx, env, by).into_iter();
+    let absent = all.filter(|(_, one)| ctx.facts.python.dist(&one.name).is_none());
+    absent.map(|(by, one)| (by, one.name)).collect()
+}
+
+/// What these packages require and is not installed, and what those require that are, and so on;
+/// each name once, with the first package that lists it. What torch requires is left out.
+pub(super) fn missing_below<'a>(
+    ctx: &Context<'a>,
+    env: &MarkerEnvironment,
+    roots: &[&'a Dist],
+) -> Vec<(&'a Dist, String)> {
+    let mut found: Vec<(&Dist, String)> = Vec::new();
+    let mut names = BTreeSet::new();
+    let mut todo = roots.to_vec();
+    let mut seen: BTreeSet<&str> = todo.iter().map(|dist| dist.name.as_str()).collect();
+    while let Some(dist) = todo.pop() {
+        for (by, requirement) in declared(ctx, env, dist) {
+            match ctx.facts.python.dist(&requirement.name) {
+                None => {
+                    if names.insert(requirement.name.clone()) {
+                        found.push((by, requirement.name));
+                    }
+                }
+                Some(other) if is_torch(&other.name) || seen.len() >= MAX_PACKAGES => {}
+                Some(other) => {
+                    if seen.insert(&other.name) {
+                        todo.push(other);
+                    }
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| (&a.0.name, &a.1).cmp(&(&b.0.name, &b.1)));
+    found
+}
