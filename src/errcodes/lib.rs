@@ -17,6 +17,7 @@ mod note;
 mod overlay;
 mod phrase;
 mod query;
+mod remedy;
 mod search;
 mod step;
 mod table;
@@ -29,6 +30,7 @@ pub use link::{Link, cause_of, links, note};
 pub use note::Note;
 pub use phrase::find_codes;
 pub use query::{Form, Query};
+pub use remedy::{Remedy, remedies, remedies_for};
 pub use search::{Hit, search, suggest};
 pub use step::{KnownFacts, Step, steps_with_facts};
 pub use table::{families, family, last_change, rows};
@@ -45,6 +47,7 @@ pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
     table::check(pack)?;
     link::check(pack)?;
     cause_table::check(pack)?;
+    remedy::check(pack)?;
     log::check_pack(pack)
 }
 

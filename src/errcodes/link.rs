@@ -1,5 +1,5 @@
 //! Which cause a code speaks for: `data/errors/code_causes.tsv`; and what is to be said of single
-//! codes: `data/errors/notes.toml`.
+//! codes: `data/errors/notes.toml` and, from the documents that define them, `meanings.toml`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -33,7 +33,11 @@ struct NoteFile {
     note: Vec<Note>,
 }
 
-static NOTES: LazyLock<Vec<Note>> = LazyLock::new(|| data::table::<NoteFile>("errors/notes").note);
+/// The tables of notes; the first that knows a code speaks.
+const TABLES: [&str; 2] = ["errors/notes", "errors/meanings"];
+
+static NOTES: LazyLock<Vec<Note>> =
+    LazyLock::new(|| TABLES.iter().flat_map(|name| data::table::<NoteFile>(name).note).collect());
 
 /// By family and code, what stands behind them. Causes are parsed layer by layer: here they are
 /// not looked at.
@@ -52,7 +56,9 @@ static INDEX: LazyLock<HashMap<&str, HashMap<&str, &str>>> = LazyLock::new(|| {
 /// Decodes the tables of a pack.
 pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
     const NAME: &str = "errors/code_causes.tsv";
-    pack.table::<NoteFile>("errors/notes")?;
+    for name in TABLES {
+        pack.table::<NoteFile>(name)?;
+    }
     let rows = pack.text(NAME)?.lines().filter(|line| !line.starts_with('#')).skip(1);
     for line in rows {
         let mut cells = line.split('\t').skip(3);
@@ -170,11 +176,15 @@ mod tests {
     #[test]
     fn notes_speak_of_codes_that_exist() {
         let known = known();
+        let mut seen = BTreeSet::new();
         for note in NOTES.iter() {
             assert!(!note.sources.is_empty() && !note.text.en.is_empty());
             assert!(note.text.zh.chars().any(|c| ('\u{4e00}'..='\u{9fff}').contains(&c)));
             for code in &note.codes {
                 assert!(known.contains(code), "there is no code {code}");
+                assert!(seen.insert(code), "two notes speak of {code}");
+                let (family, code) = code.split_once(':').expect("family and code");
+                assert!(!note.status || cause_of(family, code).is_none(), "{code} is no fault");
             }
         }
         assert!(note("dcmi", "-8005").is_some());

@@ -14,6 +14,12 @@ pub struct Note {
     pub codes: Vec<String>,
     /// The words.
     pub text: Text,
+    /// What to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Text>,
+    /// Whether the code is an answer, and no fault.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub status: bool,
     /// Where this is known from.
     pub sources: Vec<String>,
 }

@@ -1,6 +1,6 @@
 //! Pages about error codes.
 
-use base::text::Lang;
+use base::text::{Lang, Text};
 use data::{Catalog, ui};
 use errcodes::{self, Answer, Cause, Family, Match, Row};
 use render::Block;
@@ -89,7 +89,7 @@ fn parts(answer: &Answer, lang: Lang, detail: Detail) -> Vec<Block> {
                     link.cause.title.get(lang),
                     link.cause.id
                 )));
-                page.extend(about_cause(link.cause, lang));
+                page.extend(about_cause(link.cause, None, lang));
                 page.extend(more_about(link.cause, lang, detail));
             }
         }
@@ -183,9 +183,24 @@ fn meaning(found: &Match, lang: Lang, detail: Detail, verbose: bool) -> Vec<Bloc
     page.push(Block::Paragraph(family.says.get(lang).to_owned()));
     if let Some(note) = note {
         page.push(Block::Paragraph(note.text.get(lang).to_owned()));
+        if note.status {
+            page.push(Block::Paragraph(ui::CODE_IS_STATUS.get(lang)));
+        }
     }
+    let own_step = note.and_then(|note| note.step.as_ref());
     let Some(cause) = cause else {
-        page.push(Block::Paragraph(ui::NO_EXPLANATION.get(lang)));
+        match own_step {
+            Some(step) => {
+                page.push(Block::Heading(ui::WHAT_TO_DO.get(lang)));
+                page.push(Block::Steps(vec![(step.get(lang).to_owned(), None)]));
+            }
+            None if note.is_none() => page.push(Block::Paragraph(ui::NO_EXPLANATION.get(lang))),
+            None => {}
+        }
+        if let Some(note) = note {
+            page.push(Block::Heading(ui::SOURCES.get(lang)));
+            page.push(Block::Bullets(note.sources.clone()));
+        }
         return page;
     };
     let about = match through {
@@ -193,10 +208,12 @@ fn meaning(found: &Match, lang: Lang, detail: Detail, verbose: bool) -> Vec<Bloc
         Some(code) => format!("{}, {} {code}", cause.id, ui::THROUGH.get(lang)),
     };
     page.push(Block::Heading(format!("{} ({about})", cause.title.get(lang))));
-    page.extend(about_cause(cause, lang));
+    page.extend(about_cause(cause, own_step, lang));
     page.extend(more_about(cause, lang, detail));
     page.push(Block::Heading(ui::SOURCES.get(lang)));
-    page.push(Block::Bullets(cause.sources.clone()));
+    let mut sources = note.map(|note| note.sources.clone()).unwrap_or_default();
+    sources.extend(cause.sources.iter().cloned());
+    page.push(Block::Bullets(sources));
     page
 }
 
@@ -213,6 +230,15 @@ fn more_about(cause: &Cause, lang: Lang, detail: Detail) -> Vec<Block> {
     ];
     facts.retain(|(_, value)| !value.is_empty());
     page.push(Block::Facts(facts));
+    let remedies = errcodes::remedies(&cause.id).map(|remedy| {
+        let step = remedy.fix_step();
+        (format!("`{}`: {}", remedy.words.join("` + `"), step.text.get(lang)), step.run)
+    });
+    let remedies: Vec<_> = remedies.collect();
+    if !remedies.is_empty() {
+        page.push(Block::Heading(ui::KNOWN_REMEDIES.get(lang)));
+        page.push(Block::Steps(remedies));
+    }
     let needed = cause.evidence.iter().filter_map(|id| errcodes::evidence(id));
     let needed: Vec<_> =
         needed.map(|needed| (needed.text.get(lang).to_owned(), needed.run.clone())).collect();
@@ -243,15 +269,16 @@ pub fn cause_page(cause: &Cause, lang: Lang) -> Vec<Block> {
     if !spoken.is_empty() {
         page.push(Block::Facts(vec![(ui::CODE.get(lang), spoken.join(", "))]));
     }
-    page.extend(about_cause(cause, lang));
+    page.extend(about_cause(cause, None, lang));
     page.extend(more_about(cause, lang, Detail::Long));
     page.push(Block::Heading(ui::SOURCES.get(lang)));
     page.push(Block::Bullets(cause.sources.clone()));
     page
 }
 
-/// What a cause means, what to do, and how to look for it.
-pub(super) fn about_cause(cause: &Cause, lang: Lang) -> Vec<Block> {
+/// What a cause means and what to do about it: first what `own_step` says of the code that was
+/// asked for.
+pub(super) fn about_cause(cause: &Cause, own_step: Option<&Text>, lang: Lang) -> Vec<Block> {
     let mut page = vec![
         Block::Paragraph(cause.text.get(lang).to_owned()),
         Block::Heading(ui::WHAT_TO_DO.get(lang)),
@@ -260,7 +287,8 @@ pub(super) fn about_cause(cause: &Cause, lang: Lang) -> Vec<Block> {
         let step = step.fix_step();
         (step.text.get(lang).to_owned(), step.run)
     });
-    page.push(Block::Steps(steps.collect()));
+    let own_step = own_step.map(|step| (step.get(lang).to_owned(), None));
+    page.push(Block::Steps(own_step.into_iter().chain(steps).collect()));
     let checks = known_checks(cause);
     if !checks.is_empty() {
         let run = format!("ascend-doctor check --only {}", checks.join(","));

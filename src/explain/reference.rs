@@ -103,7 +103,7 @@ fn causes(lang: Lang) -> String {
         if let Some(codes) = codes.get(cause.id.as_str()) {
             page.push(Block::Facts(vec![(ui::CODE.get(lang), codes.join(", "))]));
         }
-        page.extend(code::about_cause(cause, lang));
+        page.extend(code::about_cause(cause, None, lang));
         out.push('\n');
         out.push_str(&render(&page, 2));
     }

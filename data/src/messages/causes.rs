@@ -134,6 +134,7 @@ pub mod op {
 pub mod runtime {
     pub const DEVICE_ID_INVALID: &str = "runtime.device_id_invalid";
     pub const EVENT_RESOURCE_EXHAUSTED: &str = "runtime.event_resource_exhausted";
+    pub const GRAPH_CAPTURE: &str = "runtime.graph_capture";
     pub const INVALID_ARGUMENT: &str = "runtime.invalid_argument";
     pub const MODEL_EXECUTE_FAILED: &str = "runtime.model_execute_failed";
     pub const NOT_SUPPORTED: &str = "runtime.not_supported";

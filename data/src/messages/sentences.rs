@@ -218,6 +218,7 @@ sentences! {
     SkipEnded = "skip_ended" { file: Argument, id: Argument, reason: Argument, until: Argument },
     SkippedBySettings = "skipped_by_settings" { file: Argument, reason: Argument, until: Argument },
     SkippedFindings = "skipped_findings" { id: Argument, n: Count },
+    StepDisturbs = "step_disturbs" { step: Argument },
     SuggestedCauses = "suggested_causes" { causes: Argument, first: Argument },
     Summary = "summary" {
         errors: Count, infos: Count, not_applicable: Argument, not_checked: Argument, passed: Count, warnings: Count,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::gravity::Gravity;
 use super::source::{Problem, ProblemKind};
-use crate::{cause, evidence, rows, steps_with_facts};
+use crate::{Note, cause, cause_of, evidence, note, remedies_for, rows, steps_with_facts};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
 use data::causes;
@@ -51,12 +51,14 @@ impl Default for ReportOptions {
 pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Report {
     let mut report = Report::new("translate-error", subject);
     report.overview = list_overview(diagnosis);
+    let said = list_lines(diagnosis);
     for (index, suspect) in diagnosis.causes.iter().enumerate() {
         let first = index == 0;
         let worth = first || shown.all || (index < shown.top && suspect.confidence >= SURE);
         if worth {
             let asked: &[MissingEvidence] = if first { &diagnosis.missing } else { &[] };
             let mut found = build_finding(suspect, first, asked);
+            add_remedies(&mut found, &suspect.cause, &said);
             if is_survived(suspect, diagnosis) {
                 found.severity = found.severity.min(Severity::Warning);
             }
@@ -74,6 +76,26 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Rep
     report.proof = Some(super::proof::prove(diagnosis, &report.findings));
     report.add_members(&DiagnosisMember { diagnosis });
     report
+}
+
+/// All lines that were kept, whatever they speak for.
+fn list_lines(diagnosis: &Diagnosis) -> Vec<&str> {
+    let of_causes = diagnosis.causes.iter().flat_map(|suspect| {
+        let consequences = suspect.consequences.iter().map(|folded| &folded.line);
+        suspect.evidence.iter().chain(consequences)
+    });
+    let rejected = diagnosis.rejected.iter().map(|rejected| &rejected.line);
+    of_causes.chain(rejected).map(|line| line.text.as_str()).collect()
+}
+
+/// What helped with the cause where a log said the same comes before what helps in general.
+fn add_remedies(finding: &mut Finding, cause: &str, said: &[&str]) {
+    let remedies = remedies_for(cause, said);
+    let is_told = |step: &FixStep| {
+        step.run.is_some() && remedies.iter().any(|remedy| remedy.run == step.run)
+    };
+    finding.fix.retain(|step| !is_told(step));
+    finding.fix.splice(0..0, remedies);
 }
 
 fn list_overview(diagnosis: &Diagnosis) -> Vec<(Text, Text)> {
@@ -132,11 +154,19 @@ fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) ->
     if let Some(place) = format_location(&suspect.culprit) {
         finding.title = ui::LogWhere { more: &place, text: &finding.title }.text();
     }
+    let own = suspect.evidence.first().and_then(|line| speak_of(&line.rule));
+    if let Some(note) = own {
+        finding.cause.en = format!("{} {}", note.text.en, finding.cause.en);
+        finding.cause.zh = format!("{}{}", note.text.zh, finding.cause.zh);
+    }
     let sure = format!("{:.0} %", suspect.confidence * 100.0);
     finding.cause = ui::LogSure { more: sure, text: &finding.cause }.text();
     finding.evidence = suspect.evidence.iter().map(line_evidence).collect();
     finding.fix =
         known.map(|cause| steps_with_facts(&cause.steps, &suspect.known)).unwrap_or_default();
+    if let Some(step) = own.and_then(|note| note.step.as_ref()) {
+        finding.fix.insert(0, FixStep { text: step.clone(), run: None });
+    }
     for step in missing.iter().take(MISSING).filter_map(collect) {
         // A step that is told already collects it.
         if step.run.is_none() || finding.fix.iter().all(|other| other.run != step.run) {
@@ -145,6 +175,14 @@ fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) ->
     }
     finding.consequences = suspect.consequences.iter().map(folded_finding).collect();
     finding
+}
+
+/// What is known of the code that a rule names, where that code speaks for its cause more than any
+/// wrapper does.
+fn speak_of(rule: &str) -> Option<&'static Note> {
+    let (family, code) = rule.split_once(':')?;
+    cause_of(family, code).filter(|link| link.weight > 1)?;
+    note(family, code)
 }
 
 /// The registered meaning of the code by which a failure is known.
