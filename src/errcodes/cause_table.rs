@@ -43,7 +43,7 @@ macro_rules! layers {
     };
 }
 
-static LAYERS: [Layer; 13] = layers![
+static LAYERS: [Layer; 15] = layers![
     "hw",
     "driver",
     "aicore",
@@ -56,6 +56,8 @@ static LAYERS: [Layer; 13] = layers![
     "env",
     "model",
     "tool",
+    "host",
+    "service",
     "vague",
 ];
 

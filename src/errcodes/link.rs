@@ -1,7 +1,7 @@
 //! Which cause a code speaks for: `data/errors/code_causes.tsv`; and what is to be said of single
 //! codes: `data/errors/notes.toml` and, from the documents that define them, `meanings.toml`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -104,6 +104,17 @@ pub fn links() -> impl Iterator<Item = (&'static str, &'static str, Link)> {
 fn parse_tail(tail: &str) -> Option<Link> {
     let (id, weight) = tail.split_once('\t')?;
     Some(Link { cause: cause(id)?, weight: weight.parse().ok()? })
+}
+
+/// The codes that are answers and no faults.
+static STATUSES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    let statuses = NOTES.iter().filter(|note| note.status);
+    statuses.flat_map(|note| note.codes.iter().map(String::as_str)).collect()
+});
+
+/// Whether a code is an answer, and no fault.
+pub(crate) fn is_status(family: &str, code: &str) -> bool {
+    STATUSES.contains(format!("{family}:{code}").as_str())
 }
 
 /// What is to be said of a code.

@@ -318,7 +318,12 @@ pub fn serving_imports(tree: &mut Tree, python: &Python, version: &str, later: &
 pub fn sglang(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
     let arch = spec.arch.as_str();
     Dist::new("sglang", version)
-        .requires(["numpy", "requests", "einops; extra == \"runtime-common\"", "sglang[runtime_common]; extra == \"srt-npu\""])
+        .requires([
+            "numpy",
+            "requests",
+            "einops; extra == \"runtime-common\"",
+            "sglang[runtime_common]; extra == \"srt-npu\"",
+        ])
         .write(tree, &python.site);
     let mut kernels = Dist::new("sgl_kernel_npu", "2025.11.1").file(
         "sgl_kernel_npu/lib/libsgl_kernel_npu.so",

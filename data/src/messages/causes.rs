@@ -29,8 +29,12 @@ pub mod driver {
     pub const DCMI_UNSUPPORTED: &str = "driver.dcmi_unsupported";
     pub const DEVICE_OCCUPIED_OR_NO_ACCESS: &str = "driver.device_occupied_or_no_access";
     pub const DEVICE_UNREACHABLE: &str = "driver.device_unreachable";
+    pub const EVENT_SCHED_STATE: &str = "driver.event_sched_state";
     pub const FIRMWARE_UPGRADING: &str = "driver.firmware_upgrading";
     pub const NO_DEVICE: &str = "driver.no_device";
+    pub const PCIE_DMA_ERROR: &str = "driver.pcie_dma_error";
+    pub const RESOURCE_LEAK: &str = "driver.resource_leak";
+    pub const UB_ERROR: &str = "driver.ub_error";
 }
 
 pub mod env {
@@ -72,6 +76,7 @@ pub mod framework {
     pub const DEVICE_MISMATCH: &str = "framework.device_mismatch";
     pub const FOREIGN_EXCEPTION: &str = "framework.foreign_exception";
     pub const FORK_AFTER_NPU_INIT: &str = "framework.fork_after_npu_init";
+    pub const GE_SESSION_MISUSE: &str = "framework.ge_session_misuse";
     pub const NATIVE_CRASH: &str = "framework.native_crash";
     pub const NONCONTIGUOUS_COLLECTIVE: &str = "framework.noncontiguous_collective";
     pub const RDZV_PORT_IN_USE: &str = "framework.rdzv_port_in_use";
@@ -101,6 +106,19 @@ pub mod hccl {
     pub const SOCKET_TIMEOUT: &str = "hccl.socket_timeout";
     pub const TLS_INCONSISTENT: &str = "hccl.tls_inconsistent";
     pub const TRANSPORT_INIT_ERROR: &str = "hccl.transport_init_error";
+}
+
+pub mod host {
+    pub const CLOCK_CHANGED: &str = "host.clock_changed";
+    pub const CONNTRACK_FULL: &str = "host.conntrack_full";
+    pub const CPU_LOCKUP: &str = "host.cpu_lockup";
+    pub const DISK_ERROR: &str = "host.disk_error";
+    pub const FILESYSTEM_ERROR: &str = "host.filesystem_error";
+    pub const KERNEL_CRASH: &str = "host.kernel_crash";
+    pub const MEMORY_ERROR: &str = "host.memory_error";
+    pub const MEMORY_FRAGMENTED: &str = "host.memory_fragmented";
+    pub const SERVICE_DOWN: &str = "host.service_down";
+    pub const TASK_HUNG: &str = "host.task_hung";
 }
 
 pub mod hw {
@@ -142,6 +160,14 @@ pub mod runtime {
     pub const RESOURCE_EXHAUSTED: &str = "runtime.resource_exhausted";
     pub const STREAM_RESOURCE_EXHAUSTED: &str = "runtime.stream_resource_exhausted";
     pub const STREAM_SYNC_TIMEOUT: &str = "runtime.stream_sync_timeout";
+}
+
+pub mod service {
+    pub const BACKEND_INIT_FAILED: &str = "service.backend_init_failed";
+    pub const CLUSTER_STATE: &str = "service.cluster_state";
+    pub const NOT_READY: &str = "service.not_ready";
+    pub const OVERLOAD: &str = "service.overload";
+    pub const REQUEST_INVALID: &str = "service.request_invalid";
 }
 
 pub mod tool {

@@ -44,7 +44,6 @@ pub(super) fn declared<'a>(
     all
 }
 
-
 /// What a package requires and is not installed, with the package that lists it.
 pub(super) fn missing<'a>(
     ctx: &Context<'a>,

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 use regex::bytes::{Captures, Regex};
 
 use self::capture::read_group;
+pub(super) use self::registered_codes::is_return_code;
 use self::registered_codes::{
     ACL_FAMILIES, find_code, find_reason, find_related, find_symbol, find_words, has_acl_code,
     new_stated_code,

@@ -18,6 +18,7 @@ use super::role::Role;
 use super::signature::Signature;
 use super::signature_table::signatures;
 use super::{advice_text, fallback, handled_errors, prefix, text, traceback};
+use crate::link::is_status;
 use crate::{families, table};
 use data::causes;
 
@@ -213,8 +214,11 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     }
     for hit in &mut found.hits {
         hit.gravity = hit.gravity.min(*gravity);
-        // A warning with a code of unknown cause tells of nothing that failed.
-        if hit.gravity < Gravity::Failure && hit.cause == causes::vague::UNKNOWN_ERROR {
+        // A warning with a code of unknown cause tells of nothing that failed, a line of healthy runs
+        // with any code of nothing at all.
+        let is_unknown = hit.cause == causes::vague::UNKNOWN_ERROR;
+        let is_noise = hit.gravity == Gravity::Harmless && hit.rule.contains(':');
+        if hit.gravity < Gravity::Failure && is_unknown || is_noise {
             hit.cause.clear();
         }
         hit.span = hit.span.start + prefix..hit.span.end + prefix;
@@ -485,7 +489,8 @@ fn hit_of_code(code: StatedCode, fields: &Fields) -> Hit {
 
 fn is_answer(code: &StatedCode) -> bool {
     let answers = table::family(code.family).map(|family| &family.answers);
-    answers.is_some_and(|answers| answers.contains(&code.spelled))
+    let is_listed = answers.is_some_and(|answers| answers.contains(&code.spelled));
+    is_listed || is_status(code.family, &code.spelled)
 }
 
 #[cfg(test)]

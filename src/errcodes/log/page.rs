@@ -5,6 +5,7 @@ use super::diagnosis::{
 };
 use serde::Serialize;
 
+use super::codes::is_return_code;
 use super::gravity::Gravity;
 use super::source::{Problem, ProblemKind};
 use crate::{Note, cause, cause_of, evidence, note, remedies_for, rows, steps_with_facts};
@@ -91,9 +92,8 @@ fn list_lines(diagnosis: &Diagnosis) -> Vec<&str> {
 /// What helped with the cause where a log said the same comes before what helps in general.
 fn add_remedies(finding: &mut Finding, cause: &str, said: &[&str]) {
     let remedies = remedies_for(cause, said);
-    let is_told = |step: &FixStep| {
-        step.run.is_some() && remedies.iter().any(|remedy| remedy.run == step.run)
-    };
+    let is_told =
+        |step: &FixStep| step.run.is_some() && remedies.iter().any(|remedy| remedy.run == step.run);
     finding.fix.retain(|step| !is_told(step));
     finding.fix.splice(0..0, remedies);
 }
@@ -142,6 +142,8 @@ fn is_survived(suspect: &Suspect, diagnosis: &Diagnosis) -> bool {
 fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) -> Finding {
     let known = cause(&suspect.cause);
     let severity = known.map_or(Severity::Error, |cause| cause.severity);
+    // A function that returned an error failed, whatever else the cause is found by.
+    let severity = if is_returned(suspect) { Severity::Error } else { severity };
     // Reports show the gravest first: no other cause may come before the first.
     let severity =
         if first { severity.max(Severity::Warning) } else { severity.min(Severity::Info) };
@@ -175,6 +177,14 @@ fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) ->
     }
     finding.consequences = suspect.consequences.iter().map(folded_finding).collect();
     finding
+}
+
+/// Whether a function of ACL returned an error for the cause.
+fn is_returned(suspect: &Suspect) -> bool {
+    let is_acl =
+        |rule: &str| rule.split_once(':').is_some_and(|(family, _)| is_return_code(family));
+    suspect.gravity == Gravity::Failure
+        && suspect.evidence.first().is_some_and(|line| is_acl(&line.rule))
 }
 
 /// What is known of the code that a rule names, where that code speaks for its cause more than any

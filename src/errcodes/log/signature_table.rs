@@ -1,5 +1,5 @@
 //! Texts that name a cause, and which cause explains which: `data/errors/signatures/<what>.toml`
-//! and `knowledge.toml`, and `data/errors/edges.toml`.
+//! and `knowledge.toml` and `words.toml`, and `data/errors/edges.toml`.
 
 use std::sync::LazyLock;
 
@@ -71,16 +71,21 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     pack.table::<EdgeFile>("errors/edges")?;
     super::end_mark::check(pack)?;
     super::gravity::check(pack)?;
-    pack.table::<KnowledgeFile>("errors/knowledge").map(drop)
+    WORDS.iter().try_for_each(|name| pack.table::<KnowledgeFile>(name).map(drop))
 }
 
-/// The words of the knowledge base: each line of `data/errors/knowledge.toml` is a signature that
+/// The tables of words: what is taken over by a program, and what is written by hand.
+const WORDS: [&str; 2] = ["errors/knowledge", "errors/words"];
+
+/// The words of the knowledge base: each line of these tables is a signature that
 /// shows its cause without stating it.
 fn read_knowledge() -> impl Iterator<Item = Signature> {
-    let file: KnowledgeFile = data::table("errors/knowledge");
-    let source = file.source;
-    file.rows.into_iter().map(move |KnowledgeRow(id, cause, weight, words)| {
-        Signature::from_words(id, cause, weight, &words, source.clone())
+    WORDS.into_iter().flat_map(|name| {
+        let file: KnowledgeFile = data::table(name);
+        let source = file.source;
+        file.rows.into_iter().map(move |KnowledgeRow(id, cause, weight, words)| {
+            Signature::from_words(id, cause, weight, &words, source.clone())
+        })
     })
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 const BUFFER: &str = "[rank3]: [ERROR] 2026-09-16-11:00:43 (PID:1035, Device:3, RankID:3) ERR00100 PTA call acl api failed.\n\
     HCCL_BUFFSIZE is too SMALL, maxBs = 512, h = 7168, NEEDED_HCCL_BUFFSIZE = 609MB, HCCL_BUFFSIZE=200MB.\n";
 
-fn doctor(args: &[&str], input: &(impl AsRef<[u8]> + ?Sized)) -> (String, String, i32) {
+pub(super) fn doctor(args: &[&str], input: &(impl AsRef<[u8]> + ?Sized)) -> (String, String, i32) {
     let mut command = Command::cargo_bin("ascend-doctor").unwrap();
     command.arg("translate-error").args(["--lang", "en"]).args(args).write_stdin(input.as_ref());
     let output = command.output().unwrap();

@@ -5,6 +5,7 @@
 mod clean;
 mod cluster;
 mod command;
+mod known_codes;
 mod ranks;
 mod reading;
 

@@ -10,6 +10,11 @@ use crate::{Family, Kind, Link, Row, cause_of, families, rows};
 /// The families of the return codes of ACL.
 pub(super) const ACL_FAMILIES: [&str; 4] = ["acl_rt", "acl_api", "acl_ge", "aclnn"];
 
+/// Whether the codes of a family are what functions of ACL return.
+pub(in crate::log) fn is_return_code(family: &str) -> bool {
+    ACL_FAMILIES.contains(&family)
+}
+
 /// The codes of the runtime by their messages. A message of several codes stands for the cause that
 /// is the surest.
 static REASONS: LazyLock<HashMap<&str, &StatedCode>> = LazyLock::new(|| {
