@@ -391,6 +391,7 @@ faults! {
     UnknownKind = "unknown_kind" { path: Value },
     UnknownSchema = "unknown_schema" { schema: Value },
     UnknownValue = "unknown_value" { asked: Value, near: Value, option: Value },
+    UnpackingNeedsMemory = "unpacking_needs_memory" { limit: Number },
     UnpacksToTooMuch = "unpacks_to_too_much",
     UsageAsValue = "usage_as_value" { argument: Value },
     UsageConflict = "usage_conflict" { argument: Value, other: Value },

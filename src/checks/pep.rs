@@ -146,6 +146,19 @@ pub(super) fn of_extras(
     lines.filter_map(|line| requirement_with(line, env, &names)).collect()
 }
 
+/// The extra without which a marker never holds, normalised: `extra == "x"`, and nothing instead
+/// of it.
+fn named_extra(marker: &str) -> Option<String> {
+    if marker.contains(" or ") {
+        return None;
+    }
+    let (_, rest) = marker.split_once("extra ==")?;
+    let rest = rest.trim_start();
+    let quote = rest.chars().next().filter(|first| matches!(first, '"' | '\''))?;
+    let (name, _) = rest[1..].split_once(quote)?;
+    Some(normalize_name(name))
+}
+
 /// [`requirement`], with extras that were asked for.
 fn requirement_with(
     line: &str,
@@ -158,6 +171,11 @@ fn requirement_with(
     }
     let (what, marker) = line.split_once(';').map_or((line, None), |(a, b)| (a, Some(b)));
     if let Some(marker) = marker {
+        // Packages list hundreds of lines for extras that nobody asked for.
+        let for_extra = named_extra(marker);
+        if for_extra.is_some_and(|extra| extras.iter().all(|one| *one.as_ref() != extra)) {
+            return None;
+        }
         let tree = MarkerTree::from_str(marker.trim()).ok()?;
         if !tree.evaluate(env, extras) {
             return None;

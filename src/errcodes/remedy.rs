@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use base::report::FixStep;
 use base::text::Text;
@@ -14,20 +14,22 @@ const TABLE: &str = "errors/remedies";
 const TOLD: usize = 2;
 
 /// A step that solved a failure of this cause and these words.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Remedy {
     /// The id of the cause.
+    #[serde(skip_serializing)]
     pub cause: String,
     /// What the lines of the log that speak for a cause have to hold, each as it is written.
     pub words: Vec<String>,
     /// What to do.
     pub step: Text,
     /// A command line.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
     /// Whether it restarts, resets or installs parts of the system, or stops other jobs.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disruptive: bool,
     /// Where it helped.
     pub source: String,

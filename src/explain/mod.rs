@@ -18,7 +18,7 @@ use base::report::Finding;
 use base::text::{Lang, nearest};
 use convert::rules::{Rule, RuleText, Rules};
 use data::{Catalog, Entry, Family};
-use errcodes::{self, Answer, Cause, Note, Quotation, Row};
+use errcodes::{self, Answer, Cause, Note, Quotation, Remedy, Row};
 use render::Block;
 
 /// What a name that was asked for turned out to be.
@@ -164,7 +164,7 @@ impl Topic {
                     })
                     .collect(),
             },
-            Self::Cause(cause) => Item::Cause { cause },
+            Self::Cause(cause) => Item::of_cause(cause),
         }
     }
 }
@@ -213,6 +213,10 @@ pub enum Item<'a> {
     Cause {
         /// The cause.
         cause: &'a Cause,
+        /// What helped where a log had certain words.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "schema", schemars(default))]
+        remedies: Vec<&'a Remedy>,
     },
     /// A rule of `convert`.
     Rule {
@@ -237,6 +241,13 @@ pub enum Item<'a> {
         #[cfg_attr(feature = "schema", schemars(default))]
         causes: Vec<&'a str>,
     },
+}
+
+impl<'a> Item<'a> {
+    /// A cause with what helped.
+    pub fn of_cause(cause: &'a Cause) -> Self {
+        Self::Cause { cause, remedies: errcodes::remedies(&cause.id).collect() }
+    }
 }
 
 /// A rule of `convert` with all that is told of it.

@@ -192,6 +192,7 @@ labels! {
     LOG_FALLBACKS_NEXT = "log_fallbacks_next",
     LOG_IN_BASELINE = "log_in_baseline",
     LOG_LATER = "log_later",
+    LOG_LEFT_OUT = "log_left_out",
     LOG_LESS_SPECIFIC = "log_less_specific",
     LOG_LINE = "log_line",
     LOG_NO_CAUSE = "log_no_cause",

@@ -107,6 +107,7 @@ sentences! {
     LogDevice = "log_device" { devices: Argument },
     LogEmpty = "log_empty" { detail: Argument, path: Argument },
     LogHost = "log_host" { hosts: Argument },
+    LogLeftOutFiles = "log_left_out_files" { n: Count },
     LogMissing = "log_missing" { what: Argument },
     LogNotRegular = "log_not_regular" { detail: Argument, path: Argument },
     LogNothing = "log_nothing" { lines: Count },

@@ -103,14 +103,17 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     let mut missing = requirements::missing_below(ctx, &env, &served);
     missing.retain(|(by, name)| is_untold(ctx, &imported, by, name));
     let mut unproven = imported.likely.clone();
-    unproven.extend(missing.iter().map(|(_, name)| name.clone()));
+    // That torch or torch_npu is missing has a check of its own.
+    let names = missing.iter().map(|(_, name)| name.clone());
+    unproven.extend(names.filter(|name| !is_torch(name)));
     for dist in stack {
-        found.extend(of_one(ctx, &env, dist, goal, &imported));
+        let declared = requirements::declared(ctx, &env, dist);
+        found.extend(of_one(ctx, &env, dist, &declared, goal, &imported));
         let is_new = |(by, name): &(&Dist, String)| {
             is_untold(ctx, &imported, by, name) && missing.iter().all(|(_, told)| told != name)
         };
-        let more: Vec<_> =
-            requirements::missing(ctx, &env, dist).into_iter().filter(is_new).collect();
+        let absent = requirements::missing(ctx, declared).into_iter();
+        let more: Vec<_> = absent.filter(is_new).collect();
         missing.extend(more);
     }
     for listing in missing.chunk_by(|a, b| a.0.name == b.0.name) {
@@ -131,13 +134,13 @@ fn of_one(
     ctx: &Context<'_>,
     env: &MarkerEnvironment,
     by: &Dist,
+    declared: &[(&Dist, pep::Requirement)],
     goal: &str,
     imported: &Imported<'_>,
 ) -> Vec<RawFinding> {
     let python = &ctx.facts.python;
-    let declared = requirements::declared(ctx, env, by);
     let mut found = Vec::new();
-    for (by, requirement) in &declared {
+    for (by, requirement) in declared {
         let by = *by;
         let Some(installed) = python.dist(&requirement.name) else { continue };
         let conflict = Conflict {

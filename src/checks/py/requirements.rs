@@ -44,14 +44,12 @@ pub(super) fn declared<'a>(
     all
 }
 
-/// What a package requires and is not installed, with the package that lists it.
+/// What is required and not installed, with the package that lists it.
 pub(super) fn missing<'a>(
     ctx: &Context<'a>,
-    env: &MarkerEnvironment,
-    by: &'a Dist,
+    declared: Vec<(&'a Dist, pep::Requirement)>,
 ) -> Vec<(&'a Dist, String)> {
-    let all = declared(ctx, env, by).into_iter();
-    let absent = all.filter(|(_, one)| ctx.facts.python.dist(&one.name).is_none());
+    let absent = declared.into_iter().filter(|(_, one)| ctx.facts.python.dist(&one.name).is_none());
     absent.map(|(by, one)| (by, one.name)).collect()
 }
 

@@ -179,7 +179,7 @@ fn causes() -> Content<'static> {
                 Block::Table(head, rows.collect()),
             ]]
         }),
-        items: errcodes::causes().map(|cause| Item::Cause { cause }).collect(),
+        items: errcodes::causes().map(Item::of_cause).collect(),
         remarks: errcodes::causes().map(of_cause).collect(),
         subject: "causes".to_owned(),
         unknown: Vec::new(),
@@ -223,7 +223,7 @@ pub(super) fn search(words: &str, output: &Output) -> anyhow::Result<ExitStatus>
         items: hits
             .iter()
             .map(|hit| match *hit {
-                Hit::Cause(cause) => Item::Cause { cause },
+                Hit::Cause(cause) => Item::of_cause(cause),
                 Hit::Code(family, code) => Item::Row { family: &family.id, code },
             })
             .collect(),

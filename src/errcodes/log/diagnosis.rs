@@ -55,7 +55,7 @@ pub struct ReadSummary {
     pub not_kept: u64,
     /// Logs whose last lines show that the run ended well.
     pub finished: u64,
-    /// Files that were left out by their names.
+    /// Files that were left out by their names or kinds.
     pub left_out: u64,
     /// Texts and codes that speak for a cause, of other ranks, devices or times than asked for.
     pub passed_over: u64,

@@ -84,7 +84,8 @@ pub struct Reading {
     pub files: Vec<FileReport>,
     /// Unreadable inputs.
     pub problems: Vec<Problem>,
-    /// Number of files in directories that were skipped because of their names.
+    /// Number of files in directories that were skipped for their names, or as they are no files of
+    /// data: pipes, sockets, devices, links to directories.
     pub left_out: usize,
 }
 

@@ -103,6 +103,10 @@ fn list_overview(diagnosis: &Diagnosis) -> Vec<(Text, Text)> {
     let size = format_megabytes(read.bytes);
     let size = ui::LogSize { files: read.files, lines: read.lines, size }.text();
     let mut overview = vec![(ui::LOG_READ.text(), size)];
+    if read.left_out > 0 {
+        let files = ui::LogLeftOutFiles { n: read.left_out }.text();
+        overview.push((ui::LOG_LEFT_OUT.text(), files));
+    }
     if !diagnosis.silent_ranks.is_empty() {
         overview.push((ui::LOG_SILENT.text(), Text::same(format_numbers(&diagnosis.silent_ranks))));
     }

@@ -215,7 +215,7 @@ impl LogStreams {
             let kind = match kind {
                 EntryKind::Link => match files.kind(&path) {
                     Ok(EntryKind::File) => EntryKind::File,
-                    _ => continue,
+                    _ => EntryKind::Other,
                 },
                 kind => kind,
             };
@@ -225,7 +225,8 @@ impl LogStreams {
                 EntryKind::File => {
                     self.streams.push(Stream { name: shown, source: Source::File(path) });
                 }
-                _ => {}
+                // A pipe, a socket, a device: reading it may wait for ever.
+                _ => self.left_out += 1,
             }
         }
     }

@@ -292,6 +292,23 @@ fn a_name_of_megabytes_is_not_read() {
     assert_eq!(status, 1, "{out}");
 }
 
+/// Nothing is read from a pipe in a directory: nobody may ever write to it.
+#[test]
+fn what_is_no_file_in_a_directory_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("rank_0.log"), BUFFER).unwrap();
+    let path = dir.path().display().to_string();
+    let (out, _, _) = doctor(&[&path], "");
+    assert!(!out.contains("left out"), "{out}");
+    let mode = rustix::fs::Mode::RWXU;
+    rustix::fs::mkfifoat(rustix::fs::CWD, dir.path().join("rank_1.log"), mode).unwrap();
+    std::fs::create_dir(dir.path().join("old")).unwrap();
+    std::os::unix::fs::symlink("old", dir.path().join("latest")).unwrap();
+    let (out, _, status) = doctor(&[&path], "");
+    assert_eq!(status, 1);
+    assert!(out.contains("left out  2 files that are no log by name or kind"), "{out}");
+}
+
 /// A pipe gives what it has.
 #[test]
 fn what_is_packed_is_told_however_it_comes() {

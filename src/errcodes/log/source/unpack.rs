@@ -6,9 +6,10 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use bzip2::read::MultiBzDecoder;
+use data::faults;
 use flate2::read::MultiGzDecoder;
 use lzma_rust2::XzReader;
-use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
+use ruzstd::decoding::errors::{FrameDecoderError, FrameHeaderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 /// The most memory for a window of zstd, in bytes: `zstd -19` needs 8 MiB.
@@ -101,6 +102,13 @@ impl<R: BufRead> Zstd<R> {
             })) => {
                 io::copy(&mut self.source.by_ref().take(length.into()), &mut io::sink())?;
             }
+            Err(
+                FrameDecoderError::WindowSizeTooBig { .. }
+                | FrameDecoderError::FrameHeaderError(FrameHeaderError::WindowTooBig { .. }),
+            ) => {
+                let limit = WINDOW;
+                return Err(io::Error::other(faults::UnpackingNeedsMemory { limit }.fault()));
+            }
             Err(error) => return Err(io::Error::other(error)),
         }
         Ok(true)
@@ -190,6 +198,8 @@ mod tests {
     #[test]
     fn a_window_of_gigabytes_is_refused() {
         let header = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00];
-        assert!(unpacked(Packing::Zstd, &header).is_err());
+        let error = unpacked(Packing::Zstd, &header).expect_err("it asks for gigabytes");
+        let inner = error.get_ref().expect("it says why");
+        assert!(inner.is::<data::Fault>(), "{error:?}");
     }
 }
