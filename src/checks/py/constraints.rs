@@ -100,7 +100,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     // What torch imports is known; of the others it is not known whether they start.
     let served = |dist: &&Dist| goal::starts(ctx, &dist.name) && !is_torch(&dist.name);
     let served: Vec<&Dist> = stack.iter().copied().filter(served).collect();
-    let mut missing = requirements::missing_below(ctx, &env, &served);
+    let (mut missing, is_whole) = requirements::missing_below(ctx, &env, &served);
     missing.retain(|(by, name)| is_untold(ctx, &imported, by, name));
     let mut unproven = imported.likely.clone();
     // That torch or torch_npu is missing has a check of its own.
@@ -120,7 +120,11 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
         found.push(not_there(python, listing));
     }
     let what = unproven.into_iter().collect::<Vec<_>>().join(", ");
-    let reason = (!what.is_empty()).then_some(Reason::ImportUnknown { what });
+    let reason = if is_whole {
+        (!what.is_empty()).then_some(Reason::ImportUnknown { what })
+    } else {
+        Some(Reason::Unreadable { what: "Requires-Dist".to_owned() })
+    };
     Outcome::from_partial(found, reason)
 }
 
@@ -417,6 +421,21 @@ mod tests {
         assert_eq!(reason.what(), Some("huggingface-hub"), "fsspec is not imported by torch");
         let by: Vec<&str> = found.iter().map(|one| one.args["by"].as_str()).collect();
         assert_eq!(by, ["tokenizers", "torch"]);
+    }
+
+    #[test]
+    fn more_requirements_than_any_machine_has_leave_the_result_open() {
+        let name = |number: usize| format!("p{number}");
+        let lines: Vec<String> = (0..300).map(name).collect();
+        let mut all = vec![requiring("vllm", "0.0.9", &["p0"])];
+        all.extend((0..300).map(|number| {
+            let mut dist = dist(&name(number), "1");
+            dist.requires.clone_from(&lines);
+            dist
+        }));
+        let outcome = outcome(all);
+        let Outcome::Blocked(reason) = &outcome else { panic!("{outcome:?}") };
+        assert_eq!(reason.what(), Some("Requires-Dist"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What installed packages require by their metadata, extras and all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pep508_rs::MarkerEnvironment;
 
@@ -10,8 +10,8 @@ use facts::Dist;
 
 /// How many requirements of one package are looked at, with those of extras. vllm has some 80.
 const MAX_REQUIREMENTS: usize = 2000;
-/// How many packages are looked into below one.
-const MAX_PACKAGES: usize = 2000;
+/// How many requirements are looked at below the packages of a goal. Those of vllm have some 5,000.
+const MAX_BELOW: usize = 50_000;
 
 /// The requirements of a package that hold here, with those of the extras that it asks for of
 /// others, and whose metadata says so.
@@ -54,25 +54,30 @@ pub(super) fn missing<'a>(
 }
 
 /// What these packages require and is not installed, and what those require that are, and so on;
-/// each name once, with the first package that lists it. What torch requires is left out.
+/// each name once, with the first package that lists it; and whether all were looked at. What
+/// torch requires is left out.
 pub(super) fn missing_below<'a>(
     ctx: &Context<'a>,
     env: &MarkerEnvironment,
     roots: &[&'a Dist],
-) -> Vec<(&'a Dist, String)> {
+) -> (Vec<(&'a Dist, String)>, bool) {
+    let installed: BTreeMap<&str, &Dist> =
+        ctx.facts.python.dists.iter().rev().map(|dist| (dist.name.as_str(), dist)).collect();
+    let mut left = MAX_BELOW;
     let mut found: Vec<(&Dist, String)> = Vec::new();
     let mut names = BTreeSet::new();
     let mut todo = roots.to_vec();
     let mut seen: BTreeSet<&str> = todo.iter().map(|dist| dist.name.as_str()).collect();
     while let Some(dist) = todo.pop() {
         for (by, requirement) in declared(ctx, env, dist) {
-            match ctx.facts.python.dist(&requirement.name) {
+            left = left.saturating_sub(1);
+            match installed.get(requirement.name.as_str()) {
                 None => {
                     if names.insert(requirement.name.clone()) {
                         found.push((by, requirement.name));
                     }
                 }
-                Some(other) if is_torch(&other.name) || seen.len() >= MAX_PACKAGES => {}
+                Some(other) if is_torch(&other.name) || left == 0 => {}
                 Some(other) => {
                     if seen.insert(&other.name) {
                         todo.push(other);
@@ -82,5 +87,5 @@ pub(super) fn missing_below<'a>(
         }
     }
     found.sort_by(|a, b| (&a.0.name, &a.1).cmp(&(&b.0.name, &b.1)));
-    found
+    (found, left > 0)
 }
