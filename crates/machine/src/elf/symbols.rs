@@ -5,6 +5,10 @@
 //! symbol and string tables in memory and report neither the reason of a failed read nor the
 //! defect of a table.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Mutex;
+
 use object::elf::{
     self, GnuHashHeader, HashHeader, SHN_UNDEF, STB_GLOBAL, Sym64, VER_NDX_GLOBAL, VERSYM_VERSION,
     Versym,
@@ -26,6 +30,10 @@ const MAX_SYMBOLS: u64 = 4 << 20;
 /// Largest bloom filter and bucket tables, in entries.
 const MAX_TABLE: u64 = 1 << 20;
 
+/// Most symbols of one object that are remembered. `libtorch_cpu.so` is asked for some 10^3.
+const MAX_READ: usize = 1 << 14;
+/// How much is read for a name at once, in bytes: most are shorter.
+const NAME: usize = 256;
 /// Most steps of one look-up. Real chains have a handful.
 const MAX_CHAIN: usize = 1 << 14;
 
@@ -42,6 +50,11 @@ pub struct Undefined {
 #[derive(Debug)]
 pub(super) struct Symbols {
     hash: Hash,
+    /// Symbols that were read: the keyed hash of the name that each defines. Many objects look up
+    /// the same ones, and a SysV table, which the libraries of MindSpore have, leads through those
+    /// of other names; without this, each is read 2.4 times.
+    read: Mutex<HashMap<u64, Option<u64>>>,
+    keys: RandomState,
     /// Offset of the symbol table, and how many symbols fit in its segment.
     table: u64,
     room: u64,
@@ -88,6 +101,8 @@ impl Symbols {
         };
         Ok(Some(Self {
             hash,
+            read: Mutex::default(),
+            keys: RandomState::new(),
             table,
             room: rest / SYMBOL,
             strings: tables.strings,
@@ -152,6 +167,12 @@ impl Symbols {
         if index >= self.room {
             return Ok(false);
         }
+        let wanted = self.keys.hash_one(name.as_bytes());
+        if let Ok(read) = self.read.lock()
+            && let Some(known) = read.get(&index)
+        {
+            return Ok(*known == Some(wanted));
+        }
         let mut symbol = Sym64::<LittleEndian>::default();
         let bytes = pod::bytes_of_mut(&mut symbol);
         let count = source.read_at(bytes, self.table + index * SYMBOL)?;
@@ -165,13 +186,25 @@ impl Symbols {
             return Ok(true);
         }
         if symbol.st_shndx.get(LE) == SHN_UNDEF || at >= self.strings_size {
+            self.remember(index, None);
             return Ok(false);
         }
-        let mut found = vec![0; name.len() + 1];
+        let mut found = vec![0; NAME.max(name.len() + 1)];
         let count = source.read_at(&mut found, self.strings.saturating_add(at))?;
-        Ok(count == found.len()
-            && found[..name.len()] == *name.as_bytes()
-            && found[name.len()] == 0)
+        // A longer name is another one.
+        let Some(end) = memchr::memchr(0, &found[..count]) else { return Ok(false) };
+        let found = self.keys.hash_one(&found[..end]);
+        self.remember(index, Some(found));
+        Ok(found == wanted)
+    }
+
+    /// Keeps what symbol `index` defines, by the keyed hash of its name.
+    fn remember(&self, index: u64, name: Option<u64>) {
+        if let Ok(mut read) = self.read.lock()
+            && read.len() < MAX_READ
+        {
+            read.insert(index, name);
+        }
     }
 
     /// Returns the number of symbols that the hash table implies.
@@ -191,22 +224,30 @@ impl Symbols {
         version_symbols: Option<u64>,
         version_library: impl Fn(u16) -> Option<String>,
     ) -> Result<Vec<Undefined>, Error> {
-        let mut found: Vec<(u64, u64)> = Vec::new();
+        // Symbols and versions are in the order of the index, names are not.
+        let mut found: Vec<(u64, u16)> = Vec::new();
         let mut window = Window::new(source, 96 << 10);
+        let mut versions = Window::new(source, 16 << 10);
         for index in 1..self.count() {
             let symbol = window.record::<Sym64<LittleEndian>>(self.table + index * SYMBOL)?;
             let Some(symbol) = symbol else { break };
             if symbol.st_bind() == STB_GLOBAL && symbol.st_shndx.get(LE) == SHN_UNDEF {
-                found.push((symbol.st_name.get(LE).into(), index));
+                let version = match version_symbols {
+                    Some(start) => {
+                        versions.record::<Versym<LittleEndian>>(start.saturating_add(index * 2))?
+                    }
+                    None => None,
+                };
+                let version = version.map_or(0, |version| version.0.get(LE) & VERSYM_VERSION);
+                found.push((symbol.st_name.get(LE).into(), version));
             }
         }
         // In the order of their names in the file, so that these are read once, front to back.
         found.sort_unstable();
         let mut names = Window::new(source, 64 << 10);
-        let mut versions = Window::new(source, 16 << 10);
         let mut out = Vec::with_capacity(found.len());
         let mut taken = 0;
-        for (at, index) in found {
+        for (at, version) in found {
             if at == 0 || at >= self.strings_size {
                 continue;
             }
@@ -218,13 +259,6 @@ impl Symbols {
             if taken > MAX_NAMES {
                 return Err(malformed("more names of symbols than any library has"));
             }
-            let version = match version_symbols {
-                Some(start) => {
-                    versions.record::<Versym<LittleEndian>>(start.saturating_add(index * 2))?
-                }
-                None => None,
-            };
-            let version = version.map_or(0, |version| version.0.get(LE) & VERSYM_VERSION);
             let library = if version > VER_NDX_GLOBAL { version_library(version) } else { None };
             out.push(Undefined { name, library });
         }

@@ -62,6 +62,39 @@ fn finds_symbols_through_both_hash_tables() {
     }
 }
 
+/// Bytes that count how often they are read.
+struct Counted<'a>(&'a [u8], std::sync::atomic::AtomicUsize);
+
+impl Source for Counted<'_> {
+    fn size(&self) -> u64 {
+        self.0.size()
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, crate::sysroot::ReadError> {
+        self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.0.read_at(buffer, offset)
+    }
+}
+
+#[test]
+fn a_symbol_is_read_once_however_many_ask_for_it() {
+    for hash in [HashStyle::Gnu, HashStyle::Sysv] {
+        let bytes = sample(hash);
+        let source = Counted(&bytes, Default::default());
+        let object = Object::read(&source).unwrap();
+        let look_up = || {
+            let before = source.1.load(std::sync::atomic::Ordering::Relaxed);
+            for index in 0..200 {
+                let found = object.defines(&source, &format!("defined_{index}"));
+                assert_eq!(found, Ok(Some(index < 100)), "{hash:?} {index}");
+            }
+            source.1.load(std::sync::atomic::Ordering::Relaxed) - before
+        };
+        assert!(look_up() > 0, "{hash:?}");
+        assert_eq!(look_up(), 0, "{hash:?}");
+    }
+}
+
 fn defect(bytes: &[u8]) -> ElfDefect {
     Object::read(&bytes).unwrap_err().into_defect()
 }
