@@ -39,12 +39,14 @@ pub mod driver {
 
 pub mod env {
     pub const ACL_INIT_FAILED: &str = "env.acl_init_failed";
+    pub const ACL_INIT_TWICE: &str = "env.acl_init_twice";
     pub const CANN_LIB_MISSING: &str = "env.cann_lib_missing";
     pub const CONTAINER_RUNTIME: &str = "env.container_runtime";
     pub const CUDA_CODE: &str = "env.cuda_code";
     pub const DRIVER_LIB_MISSING: &str = "env.driver_lib_missing";
     pub const DRIVER_NOT_READY: &str = "env.driver_not_ready";
     pub const ENV_VAR_INVALID: &str = "env.env_var_invalid";
+    pub const EXTENSION_MISSING: &str = "env.extension_missing";
     pub const HCCL_ENV_INVALID: &str = "env.hccl_env_invalid";
     pub const INSTALL_FAILED: &str = "env.install_failed";
     pub const K8S_COMPONENT_MISSING: &str = "env.k8s_component_missing";
@@ -79,6 +81,7 @@ pub mod framework {
     pub const GE_SESSION_MISUSE: &str = "framework.ge_session_misuse";
     pub const NATIVE_CRASH: &str = "framework.native_crash";
     pub const NONCONTIGUOUS_COLLECTIVE: &str = "framework.noncontiguous_collective";
+    pub const PROGRAM_ERROR: &str = "framework.program_error";
     pub const RDZV_PORT_IN_USE: &str = "framework.rdzv_port_in_use";
     pub const STORE_TIMEOUT: &str = "framework.store_timeout";
     pub const USER_SCRIPT_ERROR: &str = "framework.user_script_error";
@@ -139,6 +142,7 @@ pub mod memory {
 pub mod model {
     pub const CONVERTER_OPTION_INVALID: &str = "model.converter_option_invalid";
     pub const INVALID_FOR_CONVERTER: &str = "model.invalid_for_converter";
+    pub const WEIGHTS_MISMATCH: &str = "model.weights_mismatch";
 }
 
 pub mod op {
@@ -163,6 +167,7 @@ pub mod runtime {
 }
 
 pub mod service {
+    pub const ADDRESS_IN_USE: &str = "service.address_in_use";
     pub const BACKEND_INIT_FAILED: &str = "service.backend_init_failed";
     pub const CLUSTER_STATE: &str = "service.cluster_state";
     pub const NOT_READY: &str = "service.not_ready";

@@ -21,7 +21,9 @@ pub mod accelerate {
 
 pub mod acl {
     pub const ENV_INIT: &str = "acl.env_init";
+    pub const FUNCTION_ABSENT: &str = "acl.function_absent";
     pub const INIT: &str = "acl.init";
+    pub const INIT_TWICE: &str = "acl.init_twice";
     pub const LOAD_FROM_FILE_RET: &str = "acl.load_from_file_ret";
 }
 
@@ -39,6 +41,7 @@ pub mod aicore {
     pub const ECC: &str = "aicore.ecc";
     pub const EXEC: &str = "aicore.exec";
     pub const EXTEND: &str = "aicore.extend";
+    pub const MPU: &str = "aicore.mpu";
     pub const TASK: &str = "aicore.task";
     pub const TIMEOUT: &str = "aicore.timeout";
     pub const UB: &str = "aicore.ub";
@@ -95,6 +98,10 @@ pub mod build {
     pub const SOC_LIST: &str = "build.soc_list";
     pub const SOC_TYPE: &str = "build.soc_type";
     pub const UNDEFINED_ACL: &str = "build.undefined_acl";
+}
+
+pub mod c10 {
+    pub const RAISED: &str = "c10.raised";
 }
 
 pub mod c10d {
@@ -491,6 +498,7 @@ pub mod memfabric {
 
 pub mod mie {
     pub const CHILD: &str = "mie.child";
+    pub const ENGINE: &str = "mie.engine";
     pub const PERMISSION: &str = "mie.permission";
     pub const START: &str = "mie.start";
 }
@@ -688,6 +696,10 @@ pub mod opp {
     pub const VERSION: &str = "opp.version";
 }
 
+pub mod ort {
+    pub const COMPILE_EXECUTE: &str = "ort.compile_execute";
+}
+
 pub mod paddle {
     pub const CANN_VERSION: &str = "paddle.cann_version";
     pub const CHECK: &str = "paddle.check";
@@ -816,6 +828,7 @@ pub mod py {
     pub const METADATA_FRAME: &str = "py.metadata_frame";
     pub const MODEL_TYPE: &str = "py.model_type";
     pub const MODULE_ATTRIBUTE: &str = "py.module_attribute";
+    pub const NAMESPACE: &str = "py.namespace";
     pub const NEWER_WORDS: &str = "py.newer_words";
     pub const NO_HCCL: &str = "py.no_hccl";
     pub const NOT_IMPLEMENTED_WORDS: &str = "py.not_implemented_words";
@@ -1138,6 +1151,7 @@ pub mod vllm {
 
 pub mod vllm_ascend {
     pub const BUILD_STEP: &str = "vllm_ascend.build_step";
+    pub const CAMEM: &str = "vllm_ascend.camem";
     pub const CHIP_BY_SMI: &str = "vllm_ascend.chip_by_smi";
     pub const CPUS: &str = "vllm_ascend.cpus";
     pub const DIVIDE: &str = "vllm_ascend.divide";

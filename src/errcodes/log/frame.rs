@@ -11,9 +11,10 @@ const FILE: &[u8] = b"File \"";
 /// Directories below which Python installs packages.
 const INSTALLED: [&str; 2] = ["site-packages", "dist-packages"];
 /// Packages that people also run from a checkout.
-const CHECKED_OUT: [&str; 24] = [
+const CHECKED_OUT: [&str; 27] = [
     "torch_npu",
     "vllm_ascend",
+    "vllm_omni",
     "vllm",
     "mindspeed",
     "mindspeed_llm",
@@ -24,6 +25,8 @@ const CHECKED_OUT: [&str; 24] = [
     "deepspeed",
     "mindspore",
     "mindformers",
+    "mindnlp",
+    "tilelang",
     "mindie_llm",
     "atb_llm",
     "sglang",
@@ -38,6 +41,49 @@ const CHECKED_OUT: [&str; 24] = [
     "tbe",
 ];
 
+/// Programs that are run as a whole, and libraries that do a step of their own: an exception that is
+/// raised there is theirs. What a script gives to a function of `torch` or `mindspore` is the script's.
+const PROGRAMS: [&str; 38] = [
+    "vllm",
+    "vllm_ascend",
+    "vllm_omni",
+    "mindspeed",
+    "mindspeed_llm",
+    "mindspeed_mm",
+    "mindspeed_rl",
+    "megatron",
+    "transformers",
+    "diffusers",
+    "deepspeed",
+    "mindformers",
+    "mindnlp",
+    "mindie_llm",
+    "atb_llm",
+    "sglang",
+    "lmdeploy",
+    "dlinfer",
+    "verl",
+    "llamafactory",
+    "swift",
+    "accelerate",
+    "peft",
+    "trl",
+    "torchair",
+    "triton",
+    "tbe",
+    "tilelang",
+    "ray",
+    "onnxruntime",
+    "paddlex",
+    "xllm",
+    "lmcache",
+    "mooncake",
+    "xinference",
+    "flag_gems",
+    "optimum",
+    "funasr",
+];
+
 /// A frame of a traceback.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Frame {
@@ -45,6 +91,13 @@ pub(super) struct Frame {
     pub package: String,
     /// File, line and function, for people.
     pub place: String,
+}
+
+impl Frame {
+    /// Whether the exception is one of a program or library, not of the script.
+    pub(super) fn is_of_program(&self) -> bool {
+        PROGRAMS.contains(&self.package.as_str())
+    }
 }
 
 /// The innermost frame of the traceback that `above` ends with, written by the same process.

@@ -22,6 +22,10 @@ use crate::link::is_status;
 use crate::{families, table};
 use data::causes;
 
+pub(super) use self::raised::{examine_cut, examine_raised};
+
+mod raised;
+
 /// What was recognised in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
@@ -47,7 +51,6 @@ pub struct Hit {
     pub matched: String,
 }
 
-/// What is in a line.
 /// What a line was read with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Context {
@@ -233,43 +236,6 @@ pub(super) fn frame_above(raw: &[u8], above: &[u8]) -> Option<Frame> {
     frame::find_innermost(above, &prefix::strip(&clean).1)
 }
 
-/// What the last line of a traceback says where [`examine`] finds nothing in it: that there was an
-/// exception, whatever its type is called. It begins at `start`.
-pub(super) fn examine_raised<'a>(raw: &'a [u8], above: &[u8], start: usize) -> Findings<'a> {
-    let mut found = examine(raw, above);
-    let known = !found.hits.is_empty();
-    found.hits.clear();
-    let rule = signatures().iter().find(|signature| signature.id == traceback::RULE);
-    let (line, writer) = prefix::strip(raw);
-    let (Some(rule), Some((kind, words))) = (rule, traceback::parse_exception(&raw[start..]))
-    else {
-        return found;
-    };
-    if known
-        || gravity::grade(line, line_fields::parse_level(line), false) < Gravity::Failure
-        || advice_text::find_start(line) < line.len()
-    {
-        return found;
-    }
-    let place = frame::find_innermost(above, &writer).map(|frame| ("frame", frame.place));
-    let captures = [(KIND, kind), ("text", words)].into_iter();
-    let captures = captures.map(|(name, value)| (name, text::decode_evidence(value))).chain(place);
-    found.hits.push(Hit {
-        rule: rule.id.clone(),
-        cause: rule.cause.clone(),
-        role: rule.role,
-        weight: rule.weight,
-        captures: captures.filter(|(_, value)| !value.is_empty()).collect(),
-        fields: line_fields::parse_fields(line, writer),
-        gravity: Gravity::Failure,
-        span: start..raw.len(),
-        text: String::new(),
-        matched: String::new(),
-    });
-    found.clean = Cow::Borrowed(raw);
-    found
-}
-
 /// What the search for the words of an error says of itself is believed only where nothing else is.
 fn reduce_to_echo(hit: &mut Hit) {
     if hit.role != Role::Context {
@@ -320,7 +286,7 @@ struct Match<'a> {
     end: usize,
     captures: Vec<(&'static str, &'a [u8])>,
     /// Of an exception, where it was raised.
-    place: Option<String>,
+    frame: Option<Frame>,
 }
 
 /// The group of an expression that is the type of an exception.
@@ -330,14 +296,14 @@ impl Match<'_> {
     fn into_hit(self, fields: &Fields) -> Hit {
         Hit {
             rule: self.signature.id.clone(),
-            cause: self.signature.cause.clone(),
+            cause: raised::cause_of(&self.signature.cause, self.frame.as_ref()),
             role: self.signature.role,
             weight: self.weight,
             captures: self
                 .captures
                 .into_iter()
                 .map(|(name, value)| (name, text::decode_evidence(value)))
-                .chain(self.place.map(|place| ("frame", place)))
+                .chain(self.frame.map(|frame| ("frame", frame.place)))
                 .collect(),
             fields: fields.clone(),
             gravity: if self.signature.id == fallback::RULE {
@@ -425,8 +391,8 @@ fn match_signature<'a>(
     let weight = signature.weight.saturating_sub(less).max(1);
     let is_exception =
         !signature.raised_in.is_empty() || captures.iter().any(|(name, _)| *name == KIND);
-    let place = if is_exception { frame.as_ref().map(|frame| frame.place.clone()) } else { None };
-    Some(Match { signature, weight, start: range.start(), end: range.end(), captures, place })
+    let frame = if is_exception { frame.as_ref().cloned() } else { None };
+    Some(Match { signature, weight, start: range.start(), end: range.end(), captures, frame })
 }
 
 /// Whether a text says which version is wanted and which is there, and they are the same: then it is

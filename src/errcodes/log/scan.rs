@@ -152,6 +152,8 @@ impl Scanner {
     }
 
     pub(super) fn into_report(mut self) -> FileReport {
+        let above = std::mem::take(&mut self.above);
+        self.end_inside_traceback(&above, self.report.lines);
         // A telling hit may have taken the place of an earlier one.
         self.report.records.sort_by_key(|record| record.line);
         self.report
@@ -229,6 +231,7 @@ impl Scanner {
             }
             if ended {
                 let tail = &buffer[buffer.len().saturating_sub(LOOK_BACK)..];
+                self.end_inside_traceback(tail, self.report.lines);
                 self.report.last = find_last_time(tail).or(self.report.last);
                 self.report.finished = super::end_mark::is_finished(tail);
                 if buffer.last().is_some_and(|byte| *byte != b'\n') {
@@ -285,6 +288,18 @@ impl Scanner {
             line += 1;
         }
         self.traceback = Some(traceback);
+    }
+
+    /// Keeps where the log ends inside of a traceback. `tail` is its end, `lines` how many it has.
+    fn end_inside_traceback(&mut self, tail: &[u8], lines: u64) {
+        if self.traceback.take().is_none() {
+            return;
+        }
+        let Some((mut found, start)) = matcher::examine_cut(tail) else { return };
+        let line = (lines + 1).saturating_sub(count_newlines(&tail[start..])).max(1);
+        for hit in std::mem::take(&mut found.hits) {
+            self.keep(hit, line, || find_last_time(tail), |span| found.text(span));
+        }
     }
 
     fn scan_line(&mut self, text: &[u8], start: usize, stop: usize, line: u64) {

@@ -30,6 +30,44 @@ fn lines_are_counted_over_the_pieces_in_which_a_log_is_read() {
     assert_eq!(time, "2025-05-12 20:55:44.705");
 }
 
+#[test]
+fn an_exception_of_a_program_is_told_from_one_of_the_script() {
+    let raised = |path: &str, end: &str| {
+        let text = format!(
+            "(EngineCore pid=9) Traceback (most recent call last):\n(EngineCore pid=9)   File \"/x/{path}\", line 9, in f\n(EngineCore pid=9)     g(x)\n{end}"
+        );
+        let report = scanned(text.as_bytes());
+        let hits = report.records.iter().map(|record| record.hit.clone());
+        hits.map(|hit| (hit.cause, hit.captures)).next().unwrap()
+    };
+    for (path, cause) in [
+        ("vllm-ascend/vllm_ascend/worker/a.py", "framework.program_error"),
+        ("site-packages/transformers/a.py", "framework.program_error"),
+        ("site-packages/torch/a.py", "framework.user_script_error"),
+        ("lib/python3.11/json/decoder.py", "framework.user_script_error"),
+        ("work/train.py", "framework.user_script_error"),
+    ] {
+        for end in ["ValueError: odd", "AssertionError", "odd.Things: of this program"] {
+            let (found, said) = raised(path, &format!("(EngineCore pid=9) {end}\n"));
+            assert_eq!(found, cause, "{path} {end}");
+            assert!(said.iter().any(|(name, _)| *name == "frame"), "{path} {end}: {said:?}");
+        }
+        // A log that ends inside of the traceback says where, and not what.
+        let (found, said) = raised(path, "");
+        assert_eq!((found.as_str(), said.len(), said[0].0), (cause, 1, "frame"), "{path}");
+    }
+}
+
+#[test]
+fn a_traceback_that_others_follow_is_no_cut_one() {
+    let text = "Traceback (most recent call last):\n  File \"train.py\", line 3, in f\n    f(x)\nstep 2\nstep 3\n";
+    assert!(scanned(text.as_bytes()).records.is_empty());
+    let text = "Traceback (most recent call last):\n  File \"train.py\", line 3, in f\n    f(x)\n";
+    let report = scanned(text.as_bytes());
+    assert_eq!(rules(&report), [("py.any", 2, 1)]);
+    assert_eq!(report.records[0].hit.text, "  File \"train.py\", line 3, in f");
+}
+
 /// A traceback whose exception no literal names.
 const TRACEBACK: &str = "step 1\nTraceback (most recent call last):\n  File \"train.py\", line 3, in f\n    f(x)\nsomelib.core.ShapeInvalid: Could not convert 'a'\nstep 2\n";
 

@@ -1,0 +1,100 @@
+//! Exceptions that no signature knows, by the traceback above them: what was raised, and where.
+
+use std::borrow::Cow;
+
+use super::super::frame::{self, Frame};
+use super::super::prefix::{self, Writer};
+use super::super::signature::Signature;
+use super::super::signature_table::signatures;
+use super::super::{advice_text, gravity, line_fields, text, traceback};
+use super::{Findings, Gravity, Hit, KIND, examine};
+use data::causes;
+
+/// The start of a frame.
+const FRAME: &[u8] = b"File \"";
+
+/// What the last line of a traceback says where [`examine`] finds nothing in it: that there was an
+/// exception, whatever its type is called. It begins at `start`.
+pub(in super::super) fn examine_raised<'a>(
+    raw: &'a [u8],
+    above: &[u8],
+    start: usize,
+) -> Findings<'a> {
+    let mut found = examine(raw, above);
+    let known = !found.hits.is_empty();
+    found.hits.clear();
+    let (line, writer) = prefix::strip(raw);
+    let Some((kind, words)) = traceback::parse_exception(&raw[start..]) else { return found };
+    if known
+        || gravity::grade(line, line_fields::parse_level(line), false) < Gravity::Failure
+        || advice_text::find_start(line) < line.len()
+    {
+        return found;
+    }
+    let frame = frame::find_innermost(above, &writer);
+    let said = [(KIND, kind), ("text", words)];
+    let said = said.map(|(name, value)| (name, text::decode_evidence(value)));
+    if let Some(rule) = find_rule() {
+        found.hits.push(hit_of(rule, frame, said, (line, writer), start..raw.len()));
+        found.clean = Cow::Borrowed(raw);
+    }
+    found
+}
+
+/// What a log says that ends inside of a traceback: where, and not what was raised. `tail` is its
+/// end; the place is that of the innermost frame there.
+pub(in super::super) fn examine_cut(tail: &[u8]) -> Option<(Findings<'_>, usize)> {
+    let at = memchr::memmem::rfind(tail, FRAME)?;
+    let start = memchr::memrchr(b'\n', &tail[..at]).map_or(0, |end| end + 1);
+    let end = memchr::memchr(b'\n', &tail[at..]).map_or(tail.len(), |end| at + end);
+    let raw = &tail[start..end];
+    let (line, writer) = prefix::strip(raw);
+    if gravity::grade(line, line_fields::parse_level(line), false) < Gravity::Failure {
+        return None;
+    }
+    let frame = frame::find_innermost(tail, &writer);
+    let rule = find_rule()?;
+    let span = at - start..raw.len();
+    let hits = vec![hit_of(rule, frame, [], (line, writer), span)];
+    Some((Findings { hits, clean: Cow::Borrowed(raw), ..Findings::default() }, start))
+}
+
+/// As which signature an exception is told that no other one knows.
+fn find_rule() -> Option<&'static Signature> {
+    signatures().iter().find(|signature| signature.id == traceback::RULE)
+}
+
+/// The cause that an exception shows which was raised there: `cause` blames the script for whatever
+/// nothing else is known of.
+pub(super) fn cause_of(cause: &str, frame: Option<&Frame>) -> String {
+    let is_of_program = frame.is_some_and(Frame::is_of_program);
+    let found = match cause {
+        causes::framework::USER_SCRIPT_ERROR if is_of_program => causes::framework::PROGRAM_ERROR,
+        cause => cause,
+    };
+    found.to_owned()
+}
+
+fn hit_of<const N: usize>(
+    rule: &Signature,
+    frame: Option<Frame>,
+    said: [(&'static str, String); N],
+    (line, writer): (&[u8], Writer),
+    span: std::ops::Range<usize>,
+) -> Hit {
+    let cause = cause_of(&rule.cause, frame.as_ref());
+    let place = frame.map(|frame| ("frame", frame.place));
+    let captures = said.into_iter().chain(place).filter(|(_, value)| !value.is_empty());
+    Hit {
+        rule: rule.id.clone(),
+        cause,
+        role: rule.role,
+        weight: rule.weight,
+        captures: captures.collect(),
+        fields: line_fields::parse_fields(line, writer),
+        gravity: Gravity::Failure,
+        span,
+        text: String::new(),
+        matched: String::new(),
+    }
+}
