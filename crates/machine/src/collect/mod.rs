@@ -96,9 +96,15 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     facts.host.pip_indexes = python::pip_indexes(sysroot, &facts.python);
     timed("NNAL", || nnal::collect(sysroot, &mut facts));
     timed("network", || net::collect(sysroot, &mut facts));
-    facts.link = timed("libraries", || link::collect(sysroot, &facts));
-    facts.integrity =
-        timed("hashes", || integrity::collect(sysroot, &facts.python, &facts.link, options));
+    // The resolution of libraries is one chain for a good part: the other cores compare files.
+    let (link, begun) = rayon::join(
+        || timed("libraries", || link::collect(sysroot, &facts)),
+        || timed("files", || integrity::begin(sysroot, &facts.python, options)),
+    );
+    facts.link = link;
+    facts.integrity = timed("further files", || {
+        integrity::finish(sysroot, &facts.python, &facts.link, options, begun)
+    });
     facts.site = timed("site", || site::collect(sysroot, &options.named));
     facts.problems = sysroot.problems();
     facts.unreadable = sysroot.unreadable_paths();

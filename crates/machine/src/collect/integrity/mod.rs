@@ -10,7 +10,7 @@ mod tests;
 mod unlisted;
 mod upstream;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Options;
 use crate::manifest::record;
@@ -30,36 +30,60 @@ const INSTALLER_LIMIT: u64 = 100;
 /// The most files that are listed one by one in the facts; the total is given beside them.
 const MAX_LISTED: usize = 50;
 
-/// Compares the files of every installed `torch_npu`, and of the packages whose libraries are
-/// loaded with it.
-pub(super) fn collect(
+/// What was compared before it is known which packages link something of Ascend.
+#[derive(Default)]
+pub(super) struct Begun {
+    own: Vec<PackageIntegrity>,
+    /// The known other packages, by the path of their `.dist-info`.
+    known: BTreeMap<String, PackageIntegrity>,
+}
+
+/// Compares the files of every installed `torch_npu`, and of the other packages that are compared
+/// whatever they link. This can run beside the resolution of libraries.
+pub(super) fn begin(sysroot: &Sysroot, python: &Python, options: &Options) -> Begun {
+    let own = python.all_dists(PACKAGE).filter(|dist| dist.editable.is_none());
+    let known = others(sysroot, python, |dist| OTHERS.contains(&dist.name.as_str()));
+    Begun {
+        own: own.map(|dist| examine(sysroot, dist, options)).collect(),
+        known: known
+            .into_iter()
+            .map(|dist| (dist.path.clone(), compare_code(sysroot, dist, options)))
+            .collect(),
+    }
+}
+
+/// Compares the packages of which only their libraries say that they belong to the stack.
+pub(super) fn finish(
     sysroot: &Sysroot,
     python: &Python,
     link: &Link,
     options: &Options,
+    begun: Begun,
 ) -> Integrity {
-    let own = python
-        .all_dists(PACKAGE)
-        .filter(|dist| dist.editable.is_none())
-        .map(|dist| examine(sysroot, dist, options));
-    let others = others(sysroot, python, link);
-    Integrity {
-        packages: own
-            .chain(others.into_iter().map(|dist| compare_code(sysroot, dist, options)))
-            .collect(),
-        stray_pth: unlisted::stray_pth(sysroot, python),
-    }
-}
-
-/// The packages beside `torch_npu` that programs for NPUs load: the known ones, and those whose
-/// libraries need something of Ascend. Where several packages are called triton, they share a
-/// directory, of which another collector speaks. conda moves libraries after RECORD was written.
-fn others<'a>(sysroot: &Sysroot, python: &'a Python, link: &Link) -> Vec<&'a Dist> {
-    let tritons = python.dists.iter().filter(|dist| dist.name.contains("triton")).count();
+    let Begun { own, mut known } = begun;
     let is_linked = |dist: &Dist| {
         let module = format!("{}/{}/", dist.site_dir, dist.name.replace('-', "_"));
         link.objects.iter().any(|object| object.path.starts_with(&module))
     };
+    let others = others(sysroot, python, |dist| known.contains_key(&dist.path) || is_linked(dist));
+    let compared = others.into_iter().map(|dist| {
+        known.remove(&dist.path).unwrap_or_else(|| compare_code(sysroot, dist, options))
+    });
+    Integrity {
+        packages: own.into_iter().chain(compared).collect(),
+        stray_pth: unlisted::stray_pth(sysroot, python),
+    }
+}
+
+/// The packages beside `torch_npu` that programs for NPUs load and that are `wanted`. Where
+/// several packages are called triton, they share a directory, of which another collector speaks.
+/// conda moves libraries after RECORD was written.
+fn others<'a>(
+    sysroot: &Sysroot,
+    python: &'a Python,
+    wanted: impl Fn(&Dist) -> bool,
+) -> Vec<&'a Dist> {
+    let tritons = python.dists.iter().filter(|dist| dist.name.contains("triton")).count();
     let is_of_conda = |dist: &Dist| {
         let installer = sysroot.read(&format!("{}/INSTALLER", dist.path), INSTALLER_LIMIT);
         installer.is_ok_and(|name| name.trim_ascii() == b"conda")
@@ -71,7 +95,7 @@ fn others<'a>(sysroot: &Sysroot, python: &'a Python, link: &Link) -> Vec<&'a Dis
             && dist.name != PACKAGE
             && dist.editable.is_none()
             && (tritons < 2 || !dist.name.contains("triton"))
-            && (OTHERS.contains(&dist.name.as_str()) || is_linked(dist))
+            && wanted(dist)
             && !is_of_conda(dist)
     });
     installed.collect()

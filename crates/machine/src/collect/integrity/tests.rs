@@ -14,6 +14,10 @@ use facts::PthCode;
 const SITE: &str = "/venv/lib/python3.11/site-packages";
 const INFO: &str = "torch_npu-2.9.0.dist-info";
 
+fn collect(sysroot: &Sysroot, python: &Python, link: &Link, options: &Options) -> Integrity {
+    finish(sysroot, python, link, options, begin(sysroot, python, options))
+}
+
 /// A tree with an installed torch_npu, whose RECORD is written when it is read.
 struct Tree {
     dir: tempfile::TempDir,
