@@ -80,6 +80,7 @@ pub mod framework {
     pub const FORK_AFTER_NPU_INIT: &str = "framework.fork_after_npu_init";
     pub const GE_SESSION_MISUSE: &str = "framework.ge_session_misuse";
     pub const NATIVE_CRASH: &str = "framework.native_crash";
+    pub const NO_RESOURCES: &str = "framework.no_resources";
     pub const NONCONTIGUOUS_COLLECTIVE: &str = "framework.noncontiguous_collective";
     pub const PROGRAM_ERROR: &str = "framework.program_error";
     pub const RDZV_PORT_IN_USE: &str = "framework.rdzv_port_in_use";
@@ -172,6 +173,7 @@ pub mod service {
     pub const CLUSTER_STATE: &str = "service.cluster_state";
     pub const NOT_READY: &str = "service.not_ready";
     pub const OVERLOAD: &str = "service.overload";
+    pub const REMOTE_ERROR: &str = "service.remote_error";
     pub const REQUEST_INVALID: &str = "service.request_invalid";
 }
 

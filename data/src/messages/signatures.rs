@@ -151,6 +151,7 @@ pub mod ctx {
 
 pub mod custom {
     pub const OPS: &str = "custom.ops";
+    pub const OPS_ASCEND: &str = "custom.ops_ascend";
 }
 
 pub mod datadist {
@@ -364,6 +365,7 @@ pub mod hdc {
 
 pub mod http {
     pub const REFUSED: &str = "http.refused";
+    pub const SERVER_ERROR: &str = "http.server_error";
 }
 
 pub mod hw {
@@ -427,7 +429,6 @@ pub mod lib {
     pub const CANN: &str = "lib.cann";
     pub const CUDA: &str = "lib.cuda";
     pub const DRIVER: &str = "lib.driver";
-    pub const DUMP: &str = "lib.dump";
     pub const ELF: &str = "lib.elf";
     pub const FLAG_TWICE: &str = "lib.flag_twice";
     pub const LIBTORCH_NPU: &str = "lib.libtorch_npu";
@@ -679,6 +680,7 @@ pub mod op {
     pub const RESIZE_COPY: &str = "op.resize_copy";
     pub const SCALAR_TYPE: &str = "op.scalar_type";
     pub const SET_TILING_FAILED: &str = "op.set_tiling_failed";
+    pub const SHOULD_BE: &str = "op.should_be";
     pub const SOC_OF_BINARY: &str = "op.soc_of_binary";
     pub const SOC_VERSION: &str = "op.soc_version";
     pub const STATIC_ASSERT: &str = "op.static_assert";
@@ -868,6 +870,7 @@ pub mod ray {
     pub const NODE_LOST: &str = "ray.node_lost";
     pub const NOT_THERE: &str = "ray.not_there";
     pub const RESOURCES: &str = "ray.resources";
+    pub const TOO_FEW: &str = "ray.too_few";
     pub const WORKER_LOST: &str = "ray.worker_lost";
 }
 

@@ -104,7 +104,7 @@ static CALL_KEYS: Keys = keys![b"HCCL function error", b"HCCL error", b"function
 static REASON_KEYS: Keys = keys![b"reason=["];
 static FAULT_KEYS: Keys = keys![b"errorStr:"];
 static WORDS_KEYS: Keys = keys![b"[Error]: "];
-static ERR_KEYS: Keys = keys![b" ERR"];
+static ERR_KEYS: Keys = keys![b"ERR0", b"ERR9"];
 static SYMBOL_KEYS: Keys = keys![b"ACL_ERROR_", b"HCCL_E_", b"ACLNN_ERR_"];
 
 const INNER: &str = r"(?-u)\b(InnerCode|retCode|rtCode|retcode|drvRetCode|tdt error|hcclRet|error) ?(?:=|:|->) ?(0x[0-9a-fA-F]{1,8}|\d{1,9})\b";
@@ -131,7 +131,7 @@ const WORDS: &str = r"(?-u)^\s*\[Error\]: (\S[^\n]{4,200}?)\s*$";
 /// A constant by its name.
 const SYMBOL: &str = r"(?-u)\b((?:ACL_ERROR|HCCL_E|ACLNN_ERR)_[A-Z0-9_]{2,60})\b";
 
-const ERR: &str = r"(?-u)\) (ERR\d{5}) ";
+const ERR: &str = r"(?-u)(?:^|[ \t(\[:])(ERR\d{5})(?:[ \t:.,)\]]|$)";
 
 macro_rules! regex {
     ($name:ident, $pattern:expr) => {

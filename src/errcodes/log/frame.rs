@@ -11,7 +11,7 @@ const FILE: &[u8] = b"File \"";
 /// Directories below which Python installs packages.
 const INSTALLED: [&str; 2] = ["site-packages", "dist-packages"];
 /// Packages that people also run from a checkout.
-const CHECKED_OUT: [&str; 27] = [
+const CHECKED_OUT: [&str; 29] = [
     "torch_npu",
     "vllm_ascend",
     "vllm_omni",
@@ -39,6 +39,8 @@ const CHECKED_OUT: [&str; 27] = [
     "torchair",
     "triton",
     "tbe",
+    "flag_gems",
+    "lmcache",
 ];
 
 /// Programs that are run as a whole, and libraries that do a step of their own: an exception that is

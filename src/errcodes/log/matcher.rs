@@ -296,7 +296,7 @@ impl Match<'_> {
     fn into_hit(self, fields: &Fields) -> Hit {
         Hit {
             rule: self.signature.id.clone(),
-            cause: raised::cause_of(&self.signature.cause, self.frame.as_ref()),
+            cause: raised::cause_of(self.signature, self.frame.as_ref()),
             role: self.signature.role,
             weight: self.weight,
             captures: self

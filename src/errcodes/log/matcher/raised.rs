@@ -64,11 +64,11 @@ fn find_rule() -> Option<&'static Signature> {
     signatures().iter().find(|signature| signature.id == traceback::RULE)
 }
 
-/// The cause that an exception shows which was raised there: `cause` blames the script for whatever
-/// nothing else is known of.
-pub(super) fn cause_of(cause: &str, frame: Option<&Frame>) -> String {
-    let is_of_program = frame.is_some_and(Frame::is_of_program);
-    let found = match cause {
+/// The cause that an exception shows which was raised there: `rule` blames the script for whatever
+/// nothing else is known of. Without a traceback nobody can say that it was the script.
+pub(super) fn cause_of(rule: &Signature, frame: Option<&Frame>) -> String {
+    let is_of_program = frame.map_or(rule.is_last_resort(), Frame::is_of_program);
+    let found = match rule.cause.as_str() {
         causes::framework::USER_SCRIPT_ERROR if is_of_program => causes::framework::PROGRAM_ERROR,
         cause => cause,
     };
@@ -82,7 +82,7 @@ fn hit_of<const N: usize>(
     (line, writer): (&[u8], Writer),
     span: std::ops::Range<usize>,
 ) -> Hit {
-    let cause = cause_of(&rule.cause, frame.as_ref());
+    let cause = cause_of(rule, frame.as_ref());
     let place = frame.map(|frame| ("frame", frame.place));
     let captures = said.into_iter().chain(place).filter(|(_, value)| !value.is_empty());
     Hit {

@@ -51,7 +51,8 @@ fn what_the_launcher_raises_says_only_that_a_process_failed() {
         assert_eq!(causes(line), ["framework.worker_died"], "{line}");
     }
     let line = "subprocess.CalledProcessError: Command 'lspci' returned non-zero exit status 1.";
-    assert_eq!(causes(line), ["framework.user_script_error"]);
+    // No traceback says whose command it was.
+    assert_eq!(causes(line), ["framework.program_error"]);
     assert_eq!(causes("RuntimeError: Traceback (most recent call last):"), [""; 0]);
 }
 
