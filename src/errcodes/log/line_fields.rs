@@ -71,10 +71,26 @@ static LOGGERS: LazyLock<Regex> =
 /// The level of a line from which prefixes were taken.
 pub(super) fn parse_level(line: &[u8]) -> Level {
     match parse_known_level(line) {
-        Level::Unknown => parse_logger_level(&line[..line.len().min(HEAD)]),
+        Level::Unknown => match parse_logger_level(&line[..line.len().min(HEAD)]) {
+            Level::Unknown => parse_c10_level(&line[..line.len().min(HEAD)]),
+            known => known,
+        },
         known => known,
     }
 }
+
+/// The level of what PyTorch's C++ part wrote behind the unfinished line of another: the bar of a
+/// progress, the dots of a compiler, a prompt.
+fn parse_c10_level(head: &[u8]) -> Level {
+    let marks = memchr::memmem::find_iter(head, b"[W").find(|at| is_c10(&head[at + 1..]));
+    match marks {
+        Some(at) if !FAILED.is_in(&head[..at]) => Level::Warning,
+        _ => Level::Unknown,
+    }
+}
+
+/// Words with which an unfinished line tells of a failure of its own.
+static FAILED: Keys = keys![b"rror", b"xception", b"ail", b"ERR", b"FAIL"];
 
 /// How far into a line its level is looked for, in bytes.
 const HEAD: usize = 240;
@@ -256,6 +272,10 @@ mod tests {
             ("[W610 x", Level::Unknown),
             ("[W", Level::Unknown),
             ("[W a.ts:487 x] y", Level::Unknown),
+            (".[W1202 17:49:33.114335135 compiler_depend.ts:35] Warning: x", Level::Warning),
+            ("  0%|  | 0/1 [00:00<?, ?it/s][W610 10:11:12.1 a.ts:681] x", Level::Warning),
+            ("Assistant: [W compiler_depend.ts:51] Warning: x", Level::Warning),
+            ("RuntimeError: x[W610 10:11:12.1 a.ts:681] y", Level::Unknown),
             ("[E 7]", Level::Unknown),
             ("W1125 09:12:33.100000       1 manager.go:188] x", Level::Warning),
             ("E1125 09:12:33.100000       1 manager.go:188] x", Level::Error),
