@@ -42,6 +42,7 @@ pub mod aicore {
     pub const EXEC: &str = "aicore.exec";
     pub const EXTEND: &str = "aicore.extend";
     pub const MPU: &str = "aicore.mpu";
+    pub const SMMU: &str = "aicore.smmu";
     pub const TASK: &str = "aicore.task";
     pub const TIMEOUT: &str = "aicore.timeout";
     pub const UB: &str = "aicore.ub";
@@ -62,6 +63,7 @@ pub mod atb {
     pub const COMBINATION: &str = "atb.combination";
     pub const CREATE: &str = "atb.create";
     pub const EXEC_NODE: &str = "atb.exec_node";
+    pub const EXECUTE: &str = "atb.execute";
     pub const MODEL_TYPE: &str = "atb.model_type";
     pub const RANK_SIZE: &str = "atb.rank_size";
     pub const SETUP: &str = "atb.setup";
@@ -651,6 +653,7 @@ pub mod oom {
 
 pub mod op {
     pub const ACLNN: &str = "op.aclnn";
+    pub const ACLNN_BARE: &str = "op.aclnn_bare";
     pub const ATTENTION_ARGS: &str = "op.attention_args";
     pub const ATTENTION_MASK: &str = "op.attention_mask";
     pub const ATTR_CURRENT_ONLY: &str = "op.attr_current_only";

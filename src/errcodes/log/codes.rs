@@ -29,7 +29,7 @@ mod stated_code;
 
 /// Literals, one of which every line with such a number holds. Where the key alone is short, the
 /// first digits of ACL codes belong to the literal (see [`free_text_codes`]).
-const LITERALS: [&str; 52] = [
+const LITERALS: [&str; 53] = [
     "errorStr:",
     "[Error]: ",
     "[PID: ",
@@ -78,6 +78,7 @@ const LITERALS: [&str; 52] = [
     "reason=[",
     "HCCL error",
     "CANN failure",
+    "aclnnStatus",
     "ACL_ERROR_",
     "HCCL_E_",
     "ACLNN_ERR_",
@@ -91,7 +92,7 @@ pub(super) const E_FAMILIES: [&str; 2] = ["ecode", "ecode_inner"];
 const E_CODE: &str = r#"(?-u)(?:(?:^|[\s('":|])([EW][1-9A-Z][0-9]{3}[0-9A-F])(?:: ?|\[PID|\)|['"]| \[PID)|^([EW][1-9A-Z][0-9]{3}[0-9A-F])  |\[([EW][1-9A-Z][0-9]{3}[0-9A-F])\])"#;
 
 /// An ACL code is six digits, and listed. `ret` alone is the most common word of plogs.
-const DECIMAL: &str = r"(?-u)(?:\b[eE]rror[ _]?[cC]ode(?: is|:| =|=)?|\bruntime result(?: =|=|:)|\b[eE]rrCode[:=]|\bret(?:urn)?[cC]?o?d?e?(?: is|:| =|=|\[)|\bresult(?:\[| =|=)|\bfailed, code|\bfailed ?:|\bCANN failure|\berrno:)[ \[(:=]{0,3}([1-9]\d{5})\b";
+const DECIMAL: &str = r"(?-u)(?:\b[eE]rror[ _]?[cC]ode(?: is|:| =|=)?|\bruntime result(?: =|=|:)|\b[eE]rrCode[:=]|\bret(?:urn)?[cC]?o?d?e?(?: is|:| =|=|\[)|\bresult(?:\[| =|=)|\bfailed, code|\bfailed ?:|\bCANN failure|\baclnnStatus(?: is|:| =|=)|\berrno:)[ \[(:=]{0,3}([1-9]\d{5})\b";
 
 /// What one of stands before such a code.
 static INNER_KEYS: Keys =
