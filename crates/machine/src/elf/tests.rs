@@ -80,7 +80,7 @@ impl Source for Counted<'_> {
 fn a_symbol_is_read_once_however_many_ask_for_it() {
     for hash in [HashStyle::Gnu, HashStyle::Sysv] {
         let bytes = sample(hash);
-        let source = Counted(&bytes, Default::default());
+        let source = Counted(&bytes, std::sync::atomic::AtomicUsize::default());
         let object = Object::read(&source).unwrap();
         let look_up = || {
             let before = source.1.load(std::sync::atomic::Ordering::Relaxed);

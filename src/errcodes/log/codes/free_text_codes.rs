@@ -46,10 +46,9 @@ fn compile_regex(pattern: &str) -> Regex {
 
 /// Whose interface a line is about, and that it failed. What CANN reports to its caller ends with the
 /// function that reports it.
-static OF_ACL: LazyLock<Regex> =
-    LazyLock::new(|| compile_regex(
-        r"(?-u)\b(?:acl|ACL|Acl)|NPU|Npu|npu|CANN|[aA]scend|\[FUNC:Report\w*Error\]",
-    ));
+static OF_ACL: LazyLock<Regex> = LazyLock::new(|| {
+    compile_regex(r"(?-u)\b(?:acl|ACL|Acl)|NPU|Npu|npu|CANN|[aA]scend|\[FUNC:Report\w*Error\]")
+});
 static FAILED: Keys = keys![b"fail", b"Fail", b"FAIL", b"rror", b"RROR"];
 static DVPP_KEYS: Keys = keys![b"hi_mpi_", b"hi_dvpp_", b"himpi_"];
 static GE_KEYS: Keys = keys![b"ErrorNo:"];
