@@ -99,7 +99,8 @@ pub(super) fn frameworks(facts: &Facts) -> Option<String> {
     let names = ["torch", "torch-npu", "vllm", "vllm-ascend", "sglang", "mindspore"];
     joined(names.iter().filter_map(|name| {
         let dist = facts.python.dist(name)?;
-        Some(format!("{} {}", name.replace("torch-npu", "torch_npu"), dist.version))
+        let version = facts.python.imported_version(dist);
+        Some(format!("{} {version}", name.replace("torch-npu", "torch_npu")))
     }))
 }
 

@@ -274,17 +274,27 @@ impl Python {
     /// several metadata directories of torch or `torch_npu`, the one whose files are there, as
     /// their `version.py` tells. `name` is normalised, for example `torch-npu`.
     pub fn dist(&self, name: &str) -> Option<&Dist> {
-        let files = match name {
-            "torch" => self.torch.version_py.as_deref(),
-            "torch-npu" => self.torch.torch_npu_version_py.as_deref(),
-            _ => None,
-        };
-        let of_files = files.and_then(|version| {
+        let of_files = self.version_of_files(name).and_then(|version| {
             self.dists
                 .iter()
                 .find(|dist| dist.name == name && public(&dist.version) == public(version))
         });
         of_files.or_else(|| self.dists.iter().find(|dist| dist.name == name))
+    }
+
+    /// The version that `import` gives: that of the files, should the metadata be of others.
+    pub fn imported_version<'a>(&'a self, dist: &'a Dist) -> &'a str {
+        let files = self.version_of_files(&dist.name);
+        files.filter(|files| public(files) != public(&dist.version)).unwrap_or(&dist.version)
+    }
+
+    /// What `version.py` of torch or `torch_npu` says.
+    fn version_of_files(&self, name: &str) -> Option<&str> {
+        match name {
+            "torch" => self.torch.version_py.as_deref(),
+            "torch-npu" => self.torch.torch_npu_version_py.as_deref(),
+            _ => None,
+        }
     }
 
     /// All distributions of that normalised name.
@@ -330,6 +340,19 @@ mod tests {
         assert_eq!(python.dist("torch-npu").unwrap().version, "2.6.0");
         python.torch.torch_npu_version_py = Some("2.7.1+gitabc".to_owned());
         assert_eq!(python.dist("torch-npu").unwrap().version, "2.7.1");
+    }
+
+    #[test]
+    fn files_of_another_version_than_the_metadata_are_what_is_imported() {
+        let dist =
+            Dist { name: "torch".to_owned(), version: "2.9.0rc1".to_owned(), ..Dist::default() };
+        let mut python = Python::default();
+        assert_eq!(python.imported_version(&dist), "2.9.0rc1");
+        python.torch.version_py = Some("2.8.0+cpu".to_owned());
+        assert_eq!(python.imported_version(&dist), "2.8.0+cpu");
+        // A local part is no other version.
+        python.torch.version_py = Some("2.9.0rc1+cpu".to_owned());
+        assert_eq!(python.imported_version(&dist), "2.9.0rc1");
     }
 
     #[test]
