@@ -10,81 +10,64 @@ use super::prefix::{self, Writer};
 const FILE: &[u8] = b"File \"";
 /// Directories below which Python installs packages.
 const INSTALLED: [&str; 2] = ["site-packages", "dist-packages"];
-/// Packages that people also run from a checkout.
-const CHECKED_OUT: [&str; 29] = [
-    "torch_npu",
-    "vllm_ascend",
-    "vllm_omni",
-    "vllm",
-    "mindspeed",
-    "mindspeed_llm",
-    "mindspeed_mm",
-    "mindspeed_rl",
-    "megatron",
-    "transformers",
-    "deepspeed",
-    "mindspore",
-    "mindformers",
-    "mindnlp",
-    "tilelang",
-    "mindie_llm",
-    "atb_llm",
-    "sglang",
-    "lmdeploy",
-    "dlinfer",
-    "verl",
-    "llamafactory",
-    "swift",
-    "accelerate",
-    "torchair",
-    "triton",
-    "tbe",
-    "flag_gems",
-    "lmcache",
+/// What is known of a package that raises.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// People also run it from a checkout. What a script gives to a function of it is the script's.
+    CheckedOut,
+    /// A program that is run as a whole, or a library that does a step of its own: an exception that
+    /// is raised there is its own.
+    Program,
+    /// Both.
+    CheckedOutProgram,
+}
+
+const PACKAGES: [(&str, Kind); 40] = [
+    ("torch_npu", Kind::CheckedOut),
+    ("vllm_ascend", Kind::CheckedOutProgram),
+    ("vllm_omni", Kind::CheckedOutProgram),
+    ("vllm", Kind::CheckedOutProgram),
+    ("mindspeed", Kind::CheckedOutProgram),
+    ("mindspeed_llm", Kind::CheckedOutProgram),
+    ("mindspeed_mm", Kind::CheckedOutProgram),
+    ("mindspeed_rl", Kind::CheckedOutProgram),
+    ("megatron", Kind::CheckedOutProgram),
+    ("transformers", Kind::CheckedOutProgram),
+    ("deepspeed", Kind::CheckedOutProgram),
+    ("mindspore", Kind::CheckedOut),
+    ("mindformers", Kind::CheckedOutProgram),
+    ("mindnlp", Kind::CheckedOutProgram),
+    ("tilelang", Kind::CheckedOutProgram),
+    ("mindie_llm", Kind::CheckedOutProgram),
+    ("atb_llm", Kind::CheckedOutProgram),
+    ("sglang", Kind::CheckedOutProgram),
+    ("lmdeploy", Kind::CheckedOutProgram),
+    ("dlinfer", Kind::CheckedOutProgram),
+    ("verl", Kind::CheckedOutProgram),
+    ("llamafactory", Kind::CheckedOutProgram),
+    ("swift", Kind::CheckedOutProgram),
+    ("accelerate", Kind::CheckedOutProgram),
+    ("torchair", Kind::CheckedOutProgram),
+    ("triton", Kind::CheckedOutProgram),
+    ("tbe", Kind::CheckedOutProgram),
+    ("flag_gems", Kind::CheckedOutProgram),
+    ("lmcache", Kind::CheckedOutProgram),
+    ("diffusers", Kind::Program),
+    ("peft", Kind::Program),
+    ("trl", Kind::Program),
+    ("ray", Kind::Program),
+    ("onnxruntime", Kind::Program),
+    ("paddlex", Kind::Program),
+    ("xllm", Kind::Program),
+    ("mooncake", Kind::Program),
+    ("xinference", Kind::Program),
+    ("optimum", Kind::Program),
+    ("funasr", Kind::Program),
 ];
 
-/// Programs that are run as a whole, and libraries that do a step of their own: an exception that is
-/// raised there is theirs. What a script gives to a function of `torch` or `mindspore` is the script's.
-const PROGRAMS: [&str; 38] = [
-    "vllm",
-    "vllm_ascend",
-    "vllm_omni",
-    "mindspeed",
-    "mindspeed_llm",
-    "mindspeed_mm",
-    "mindspeed_rl",
-    "megatron",
-    "transformers",
-    "diffusers",
-    "deepspeed",
-    "mindformers",
-    "mindnlp",
-    "mindie_llm",
-    "atb_llm",
-    "sglang",
-    "lmdeploy",
-    "dlinfer",
-    "verl",
-    "llamafactory",
-    "swift",
-    "accelerate",
-    "peft",
-    "trl",
-    "torchair",
-    "triton",
-    "tbe",
-    "tilelang",
-    "ray",
-    "onnxruntime",
-    "paddlex",
-    "xllm",
-    "lmcache",
-    "mooncake",
-    "xinference",
-    "flag_gems",
-    "optimum",
-    "funasr",
-];
+fn kind_of(package: &str) -> Option<Kind> {
+    PACKAGES.iter().find(|(name, _)| *name == package).map(|(_, kind)| *kind)
+}
 
 /// A frame of a traceback.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -98,7 +81,7 @@ pub(super) struct Frame {
 impl Frame {
     /// Whether the exception is one of a program or library, not of the script.
     pub(super) fn is_of_program(&self) -> bool {
-        PROGRAMS.contains(&self.package.as_str())
+        matches!(kind_of(&self.package), Some(Kind::Program | Kind::CheckedOutProgram))
     }
 }
 
@@ -133,6 +116,11 @@ fn parse_frame(text: &[u8]) -> Option<Frame> {
     Some(Frame { package: from.map_or("", |(_, package)| package).to_owned(), place })
 }
 
+/// Whether a directory of this name is that of a package also outside of where Python installs.
+fn is_checked_out(part: &str) -> bool {
+    matches!(kind_of(part), Some(Kind::CheckedOut | Kind::CheckedOutProgram))
+}
+
 /// The package that a path is of, and where in the path it begins.
 fn find_package<'a>(parts: &[&'a str]) -> Option<(usize, &'a str)> {
     let module = |part: &'a str| part.strip_suffix(".py").unwrap_or(part);
@@ -141,7 +129,7 @@ fn find_package<'a>(parts: &[&'a str]) -> Option<(usize, &'a str)> {
     {
         return Some((at + 1, module(package)));
     }
-    if let Some(at) = parts.iter().rposition(|part| CHECKED_OUT.contains(part)) {
+    if let Some(at) = parts.iter().rposition(|part| is_checked_out(part)) {
         return Some((at, parts[at]));
     }
     let standard = |part: &&str| part.starts_with("python3.") || part.starts_with("<frozen ");

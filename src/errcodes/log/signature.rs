@@ -82,6 +82,11 @@ impl Signature {
         matches!(self.role, Role::Symptom | Role::Wrapper) && self.weight <= LAST_RESORT
     }
 
+    /// Whether it matches exceptions by their type alone, whoever raised them.
+    pub(super) fn is_any_exception(&self) -> bool {
+        self.regex.contains("(?P<kind>")
+    }
+
     /// The expression, compiled on first use: a log needs few of them.
     pub(crate) fn regex(&self) -> Option<&Regex> {
         let compiled = self.compiled.get_or_init(|| {

@@ -67,7 +67,7 @@ fn find_rule() -> Option<&'static Signature> {
 /// The cause that an exception shows which was raised there: `rule` blames the script for whatever
 /// nothing else is known of. Without a traceback nobody can say that it was the script.
 pub(super) fn cause_of(rule: &Signature, frame: Option<&Frame>) -> String {
-    let is_of_program = frame.map_or(rule.is_last_resort(), Frame::is_of_program);
+    let is_of_program = frame.map_or(rule.is_any_exception(), Frame::is_of_program);
     let found = match rule.cause.as_str() {
         causes::framework::USER_SCRIPT_ERROR if is_of_program => causes::framework::PROGRAM_ERROR,
         cause => cause,
