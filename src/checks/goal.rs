@@ -238,14 +238,19 @@ fn unreadable(place: &str, link: &LinkDefinition) -> Coverage {
 /// Values for the sentences of the goals.
 fn values(facts: &Facts) -> BTreeMap<&'static str, Text> {
     let npus = overview::npus(facts).map_or_else(|| ui::GOAL_NPUS.text(), Text::same);
-    let cann = facts.cann.active().and_then(|install| install.version.clone());
+    let cann = stated_cann(facts);
     let framework =
         overview::frameworks(facts).map_or_else(|| ui::GOAL_FRAMEWORK.text(), Text::same);
     BTreeMap::from([
         ("npus", npus),
-        ("cann", Text::same(cann.unwrap_or_default())),
+        ("cann", cann.map_or_else(|| ui::UNKNOWN_VERSION.text(), Text::same)),
         ("framework", framework),
     ])
+}
+
+/// The version that the CANN in use states.
+fn stated_cann(facts: &Facts) -> Option<String> {
+    facts.cann.active()?.stated_version().map(str::to_owned)
 }
 
 /// What was seen of a link.
@@ -253,7 +258,7 @@ fn note(facts: &Facts, link: &str) -> Option<Text> {
     let text = match link {
         "devices" => overview::npus(facts),
         "driver" => overview::version(facts.driver.version.as_ref()).map(str::to_owned),
-        "cann" => facts.cann.active().and_then(|install| install.version.clone()),
+        "cann" => stated_cann(facts),
         "python" => facts.python.interpreter.as_ref().and_then(|python| python.version.clone()),
         "framework" => overview::frameworks(facts),
         _ => None,

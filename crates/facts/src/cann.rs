@@ -116,6 +116,13 @@ impl CannInstall {
         self.version.as_deref()?.parse().ok()
     }
 
+    /// The version that a file of the installation states. The name of a directory states none:
+    /// whoever copies or renames it writes what he likes.
+    pub fn stated_version(&self) -> Option<&str> {
+        let by_name = !self.path.is_empty() && self.version_source == self.path;
+        self.version.as_deref().filter(|_| !by_name)
+    }
+
     /// Where its version was read.
     pub fn version_place(&self) -> Evidence {
         let source = Some(&self.version_source).filter(|source| !source.is_empty());
@@ -168,6 +175,11 @@ pub struct Nnal {
 }
 
 impl Nnal {
+    /// The version that `version.info` states, and not the name of the directory alone.
+    pub fn stated_version(&self) -> Option<&str> {
+        self.version.as_deref().filter(|_| self.info.is_some())
+    }
+
     /// The version, if it is written as CANN versions are.
     pub fn parsed_version(&self) -> Option<CannVersion> {
         self.version.as_deref()?.parse().ok()

@@ -79,5 +79,6 @@ reasons! {
     VerifyStopped = "verify_stopped",
     VerifyUndecided = "verify_undecided" { what },
     VerifyUseUnknown = "verify_use_unknown",
+    VersionByName = "version_by_name" { what },
     VersionUnknown = "version_unknown" { what },
 }

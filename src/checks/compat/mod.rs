@@ -44,10 +44,8 @@ impl<'a> InUse<'a> {
     /// The CANN in use; the outcome that says why there is none otherwise.
     fn of(facts: &'a Facts) -> Result<Self, Outcome> {
         let install = facts.cann.active().ok_or(Outcome::NotApplicable(Reason::NoCann))?;
-        let version = install.parsed_version();
-        let version = version.ok_or_else(|| {
-            Outcome::NotChecked(Reason::VersionUnknown { what: "CANN".to_owned() })
-        })?;
+        let version = install.stated_version().and_then(|version| version.parse().ok());
+        let version = version.ok_or_else(|| Outcome::NotChecked(no_version_of(install)))?;
         Ok(Self { install, version })
     }
 
@@ -59,6 +57,16 @@ impl<'a> InUse<'a> {
     /// Whether it is an alpha or beta.
     fn is_prerelease(&self) -> bool {
         self.version.stage != Stage::Release
+    }
+}
+
+/// Why no version of this CANN can be compared.
+pub(super) fn no_version_of(install: &CannInstall) -> Reason {
+    match install.version {
+        Some(_) if install.stated_version().is_none() => {
+            Reason::VersionByName { what: install.path.clone() }
+        }
+        _ => Reason::VersionUnknown { what: "CANN".to_owned() },
     }
 }
 

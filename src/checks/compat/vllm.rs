@@ -119,7 +119,8 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
     };
     let mut all = Vec::new();
     let npu = dist(ctx.facts, "torch-npu").and_then(|(dist, version)| Some((dist, version?)));
-    if let Ok(cann) = InUse::of(ctx.facts)
+    let cann = InUse::of(ctx.facts);
+    if let Ok(cann) = &cann
         && cann.version.line() != row.cann.line()
     {
         // A pair of torch_npu and CANN that the vendor accepts is less of a risk.
@@ -202,5 +203,9 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
             .because(&[triton_conflict::ID]),
         );
     }
-    all.into()
+    match cann {
+        // That the rest fits says nothing about a CANN of unknown version.
+        Err(unknown @ Outcome::NotChecked(_)) if all.is_empty() => unknown,
+        _ => all.into(),
+    }
 }

@@ -97,7 +97,6 @@ fn foreign<'a>(ctx: &Context<'a>, nnal: &Nnal) -> Option<(&'a str, &'a str, &'a 
 /// NNAL-VERSION: has all functions that its users call, and the version of CANN.
 pub(super) fn version(ctx: &Context<'_>) -> Outcome {
     let cann = ctx.facts.cann.active();
-    let cann_version = cann.and_then(|install| install.version.as_deref());
     let Some((path, nnal)) = resolved(ctx) else {
         return Outcome::NotApplicable(Reason::NoNnal);
     };
@@ -139,15 +138,20 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
         found = found.evidence(Evidence::file(path).says(ui::SeenUndefining { symbol }.text()));
         return vec![found].into();
     }
-    let (Some(nnal), Some(cann), Some(nnal_version), Some(cann_version)) =
-        (nnal, cann, nnal_version, cann_version)
-    else {
-        return Outcome::NotChecked(Reason::VersionUnknown { what: "NNAL".to_owned() });
+    let unknown = || Outcome::NotChecked(Reason::VersionUnknown { what: "NNAL".to_owned() });
+    let (Some(nnal), Some(cann)) = (nnal, cann) else { return unknown() };
+    let Some(cann_version) = cann.stated_version() else {
+        return Outcome::NotChecked(crate::compat::no_version_of(cann));
+    };
+    let nnal_version = match (nnal.stated_version(), &nnal.version) {
+        (Some(version), _) => version,
+        (None, Some(_)) => {
+            return Outcome::NotChecked(Reason::VersionByName { what: nnal.path.clone() });
+        }
+        (None, None) => return unknown(),
     };
     let parsed = (nnal_version.parse(), cann_version.parse());
-    let (Ok(one), Ok(other)) = parsed else {
-        return Outcome::NotChecked(Reason::VersionUnknown { what: "NNAL".to_owned() });
-    };
+    let (Ok(one), Ok(other)) = parsed else { return unknown() };
     let (one, other): (base::version::CannVersion, base::version::CannVersion) = (one, other);
     if one == other {
         return Outcome::Passed;

@@ -234,7 +234,7 @@ fn cann(facts: &Facts) -> Observation {
             Observation::unknown()
         };
     };
-    let version = install.version.clone();
+    let version = install.stated_version().map(str::to_owned);
     version.map_or_else(Observation::unknown, |version| {
         let evidence = Evidence::file(&install.path).value(&version);
         Observation::new(Seen::Version(version), evidence)
