@@ -1,4 +1,5 @@
-//! What helped with a cause where a log has certain words: `data/errors/remedies.toml`.
+//! What helped with a cause where a log has certain words, or is that of a certain program: the
+//! tables `data/errors/remedies/`, one file for each layer of causes.
 
 use std::sync::LazyLock;
 
@@ -9,9 +10,11 @@ use base::text::Text;
 use data::data_pack::{Pack, PackError, invalid};
 use data::ui;
 
-const TABLE: &str = "errors/remedies";
+use crate::log::program;
+
+const DIR: &str = "errors/remedies";
 /// How many remedies are told of one cause.
-const TOLD: usize = 2;
+const TOLD: usize = 3;
 
 /// A step that solved a failure of this cause and these words.
 #[derive(Debug, Deserialize, Serialize)]
@@ -21,7 +24,11 @@ pub struct Remedy {
     /// The id of the cause.
     #[serde(skip_serializing)]
     pub cause: String,
+    /// The program that the log has to name: an id of `data/errors/programs.toml`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<String>,
     /// What the lines of the log that speak for a cause have to hold, each as it is written.
+    #[serde(default)]
     pub words: Vec<String>,
     /// What to do.
     pub step: Text,
@@ -43,15 +50,31 @@ struct RemedyFile {
     remedy: Vec<Remedy>,
 }
 
-static REMEDIES: LazyLock<Vec<Remedy>> = LazyLock::new(|| data::table::<RemedyFile>(TABLE).remedy);
+static REMEDIES: LazyLock<Vec<Remedy>> = LazyLock::new(|| {
+    data::names_below(DIR).iter().flat_map(|name| data::table::<RemedyFile>(name).remedy).collect()
+});
 
-/// Decodes the table of a pack.
+fn is_remedies(table: &str) -> bool {
+    table.strip_prefix(DIR).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Decodes the tables of a pack.
 pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
-    let file: RemedyFile = pack.table(TABLE)?;
-    match file.remedy.iter().find(|remedy| remedy.words.is_empty()) {
-        Some(remedy) => Err(invalid(TABLE, format!("a remedy of `{}` has no words", remedy.cause))),
-        None => Ok(()),
+    let programs = program::ids(pack)?;
+    for name in pack.names().filter(|name| is_remedies(name)) {
+        let file: RemedyFile = pack.table(name)?;
+        for remedy in &file.remedy {
+            let cause = &remedy.cause;
+            if remedy.is_unconditional() {
+                let why = format!("a remedy of `{cause}` has neither words nor a program");
+                return Err(invalid(name, why));
+            }
+            if let Some(id) = remedy.program.as_ref().filter(|id| !programs.contains(*id)) {
+                return Err(invalid(name, format!("`{cause}`: there is no program `{id}`")));
+            }
+        }
     }
+    Ok(())
 }
 
 /// What helped with a cause.
@@ -59,20 +82,27 @@ pub fn remedies(cause: &str) -> impl Iterator<Item = &'static Remedy> {
     REMEDIES.iter().filter(move |remedy| remedy.cause == cause)
 }
 
-/// What helped with a cause where `lines` hold the words: those with the most words first.
-pub fn remedies_for(cause: &str, lines: &[&str]) -> Vec<FixStep> {
+/// What helped with a cause where `lines` hold the words and `programs` wrote the log: those with
+/// the most words first, and of those the ones of a program.
+pub fn remedies_for(cause: &str, lines: &[&str], programs: &[String]) -> Vec<FixStep> {
     let is_said = |word: &String| lines.iter().any(|line| line.contains(word.as_str()));
+    let runs = |remedy: &Remedy| remedy.program.as_ref().is_none_or(|id| programs.contains(id));
     let mut fitting: Vec<&Remedy> =
-        remedies(cause).filter(|remedy| remedy.words.iter().all(is_said)).collect();
+        remedies(cause).filter(|remedy| runs(remedy) && remedy.words.iter().all(is_said)).collect();
     fitting.sort_by_key(|remedy| {
         let length: usize = remedy.words.iter().map(String::len).sum();
-        std::cmp::Reverse((remedy.words.len(), length))
+        std::cmp::Reverse((remedy.words.len(), remedy.program.is_some(), length))
     });
     fitting.truncate(TOLD);
     fitting.into_iter().map(Remedy::fix_step).collect()
 }
 
 impl Remedy {
+    /// Whether it would fit every failure of its cause: that is a step of the cause.
+    fn is_unconditional(&self) -> bool {
+        self.words.is_empty() && self.program.is_none()
+    }
+
     /// The step, with a warning where it disturbs others.
     pub fn fix_step(&self) -> FixStep {
         let step = &self.step;
@@ -94,8 +124,11 @@ mod tests {
         for remedy in REMEDIES.iter() {
             assert!(cause(&remedy.cause).is_some(), "there is no cause {}", remedy.cause);
             assert!(remedy.words.iter().all(|word| word.len() >= 3), "{remedy:?}");
-            assert!(!remedy.words.is_empty() && !remedy.source.is_empty(), "{remedy:?}");
-            assert!(seen.insert((&remedy.cause, &remedy.words)), "{remedy:?} is there twice");
+            assert!(!remedy.is_unconditional() && !remedy.source.is_empty(), "{remedy:?}");
+            let program = remedy.program.as_deref();
+            assert!(program.is_none_or(program::is_known), "{remedy:?}");
+            let key = (&remedy.cause, program, &remedy.words, &remedy.step.en);
+            assert!(seen.insert(key), "{remedy:?} is there twice");
             for text in [&remedy.step.en, &remedy.step.zh] {
                 assert!(!text.ends_with(['.', '。']), "a step has no full stop: {text}");
             }
@@ -106,7 +139,7 @@ mod tests {
     #[test]
     fn words_select_among_remedies() {
         let texts = |lines: &[&str]| -> Vec<String> {
-            let found = remedies_for("hccl.sdma_error", lines);
+            let found = remedies_for("hccl.sdma_error", lines, &[]);
             found.into_iter().map(|step| step.run.unwrap_or(step.text.en)).collect()
         };
         let copy = "there is an sdma error, copy_d2d src=0x1, length=4096";

@@ -9,6 +9,7 @@ use super::diagnosis::{
 };
 use super::jobs::Jobs;
 use super::process::ProcessTable;
+use super::program::Programs;
 use super::rank::{self, Candidate, Context, Item};
 use super::role::Role;
 use super::scan::FileReport;
@@ -109,6 +110,7 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
         codes: count_codes(&files),
         fallbacks,
         missing: missing.unwrap_or_default(),
+        programs: list_programs(&files),
         silent_ranks,
         timeline,
         problems,
@@ -124,6 +126,12 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
         },
         causes,
     }
+}
+
+fn list_programs(files: &[FileReport]) -> Vec<String> {
+    let mut all = Programs::default();
+    files.iter().for_each(|file| all.extend(&file.programs));
+    all.names()
 }
 
 /// How many hits with a cause are of other ranks, devices or times than asked for.

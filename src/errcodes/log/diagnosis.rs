@@ -27,6 +27,8 @@ pub struct Diagnosis {
     pub fallbacks: BTreeMap<String, u64>,
     /// What would make it surer.
     pub missing: Vec<MissingEvidence>,
+    /// The programs that the logs name near their start and end, as remedies name them.
+    pub programs: Vec<String>,
     /// Ranks that are named but of which there is no log.
     pub silent_ranks: Vec<u32>,
     /// The ranks over time, if the logs name several.

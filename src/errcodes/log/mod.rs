@@ -29,6 +29,7 @@ mod matcher;
 mod page;
 mod prefix;
 mod process;
+pub(crate) mod program;
 mod proof;
 mod rank;
 mod redact;

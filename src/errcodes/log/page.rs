@@ -59,7 +59,7 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Rep
         if worth {
             let asked: &[MissingEvidence] = if first { &diagnosis.missing } else { &[] };
             let mut found = build_finding(suspect, first, asked);
-            add_remedies(&mut found, &suspect.cause, &said);
+            add_remedies(&mut found, &suspect.cause, &said, &diagnosis.programs);
             if is_survived(suspect, diagnosis) {
                 found.severity = found.severity.min(Severity::Warning);
             }
@@ -90,8 +90,8 @@ fn list_lines(diagnosis: &Diagnosis) -> Vec<&str> {
 }
 
 /// What helped with the cause where a log said the same comes before what helps in general.
-fn add_remedies(finding: &mut Finding, cause: &str, said: &[&str]) {
-    let remedies = remedies_for(cause, said);
+fn add_remedies(finding: &mut Finding, cause: &str, said: &[&str], programs: &[String]) {
+    let remedies = remedies_for(cause, said, programs);
     let is_told =
         |step: &FixStep| step.run.is_some() && remedies.iter().any(|remedy| remedy.run == step.run);
     finding.fix.retain(|step| !is_told(step));

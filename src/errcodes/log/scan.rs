@@ -15,6 +15,7 @@ use self::fill::fill;
 use self::repeats::{Held, Repeats, without_time};
 use super::attendance::Attendance;
 use super::matcher::{self, Context, Hit};
+use super::program::Programs;
 use super::time::Time;
 use super::traceback::{Step, Traceback};
 
@@ -92,6 +93,8 @@ pub struct FileReport {
     pub ended: Option<String>,
     /// Whose log it is, by what its first and last lines say.
     pub(super) attendance: Attendance,
+    /// The programs that its first and last lines name.
+    pub(super) programs: Programs,
 }
 
 /// Reads a log. What was found before a failure of `reader` is in the report, with its reason.
@@ -221,9 +224,12 @@ impl Scanner {
             let first_line = self.report.lines;
             if first_line == 0 {
                 self.report.attendance.read(&buffer[..whole]);
+                self.report.programs.read(&buffer[..whole]);
             } else if ended {
                 let tail = &buffer[..whole];
-                self.report.attendance.read(&tail[tail.len().saturating_sub(TAIL)..]);
+                let tail = &tail[tail.len().saturating_sub(TAIL)..];
+                self.report.attendance.read(tail);
+                self.report.programs.read(tail);
             }
             self.scan_region(&buffer[..whole]);
             if small {
