@@ -130,7 +130,9 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
 
 fn list_programs(files: &[FileReport]) -> Vec<String> {
     let mut all = Programs::default();
-    files.iter().for_each(|file| all.extend(&file.programs));
+    for file in files {
+        all.extend(&file.programs);
+    }
     all.names()
 }
 
