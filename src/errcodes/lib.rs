@@ -30,7 +30,7 @@ pub use link::{Link, cause_of, links, note};
 pub use note::Note;
 pub use phrase::find_codes;
 pub use query::{Form, Query};
-pub use remedy::{Remedy, remedies, remedies_for};
+pub use remedy::{Remedy, remedies};
 pub use search::{Hit, search, suggest};
 pub use step::{KnownFacts, Step, steps_with_facts};
 pub use table::{families, family, last_change, rows};

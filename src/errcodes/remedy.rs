@@ -1,6 +1,7 @@
 //! What helped with a cause where a log has certain words, or is that of a certain program: the
-//! tables `data/errors/remedies/`, one file for each layer of causes.
+//! tables `data/errors/remedies/`.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use base::text::Text;
 use data::data_pack::{Pack, PackError, invalid};
 use data::ui;
 
-use crate::log::program;
+use crate::log::mention::{self, Mentions};
 
 const DIR: &str = "errors/remedies";
 /// How many remedies are told of one cause.
@@ -21,13 +22,14 @@ const TOLD: usize = 3;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Remedy {
-    /// The id of the cause.
+    /// The ids of the causes.
     #[serde(skip_serializing)]
-    pub cause: String,
+    pub causes: Vec<String>,
     /// The program that the log has to name: an id of `data/errors/programs.toml`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// What the lines of the log that speak for a cause have to hold, each as it is written.
+    /// What the log has to hold, each as it is written there: in a line that speaks for a cause, or
+    /// near its start or end.
     #[serde(default)]
     pub words: Vec<String>,
     /// What to do.
@@ -60,11 +62,11 @@ fn is_remedies(table: &str) -> bool {
 
 /// Decodes the tables of a pack.
 pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
-    let programs = program::ids(pack)?;
+    let programs = mention::ids(pack)?;
     for name in pack.names().filter(|name| is_remedies(name)) {
         let file: RemedyFile = pack.table(name)?;
         for remedy in &file.remedy {
-            let cause = &remedy.cause;
+            let cause = remedy.causes.join(", ");
             if remedy.is_unconditional() {
                 let why = format!("a remedy of `{cause}` has neither words nor a program");
                 return Err(invalid(name, why));
@@ -79,14 +81,25 @@ pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
 
 /// What helped with a cause.
 pub fn remedies(cause: &str) -> impl Iterator<Item = &'static Remedy> {
-    REMEDIES.iter().filter(move |remedy| remedy.cause == cause)
+    REMEDIES.iter().filter(move |remedy| remedy.causes.iter().any(|id| id == cause))
 }
 
-/// What helped with a cause where `lines` hold the words and `programs` wrote the log: those with
-/// the most words first, and of those the ones of a program.
-pub fn remedies_for(cause: &str, lines: &[&str], programs: &[String]) -> Vec<FixStep> {
-    let is_said = |word: &String| lines.iter().any(|line| line.contains(word.as_str()));
-    let runs = |remedy: &Remedy| remedy.program.as_ref().is_none_or(|id| programs.contains(id));
+/// All words of remedies, each once.
+pub(crate) fn words() -> impl Iterator<Item = &'static str> {
+    let all: BTreeSet<&str> =
+        REMEDIES.iter().flat_map(|remedy| &remedy.words).map(String::as_str).collect();
+    all.into_iter()
+}
+
+/// What helped with a cause where `lines` hold the words, or the log has them elsewhere, and where
+/// the log names the program: those with the most words first, and of those the ones of a program.
+pub(crate) fn remedies_for(cause: &str, lines: &[&str], mentions: &Mentions) -> Vec<FixStep> {
+    let is_said = |word: &String| {
+        mentions.words.contains(word.as_str())
+            || lines.iter().any(|line| line.contains(word.as_str()))
+    };
+    let runs =
+        |remedy: &Remedy| remedy.program.as_ref().is_none_or(|id| mentions.programs.contains(id));
     let mut fitting: Vec<&Remedy> =
         remedies(cause).filter(|remedy| runs(remedy) && remedy.words.iter().all(is_said)).collect();
     fitting.sort_by_key(|remedy| {
@@ -113,8 +126,6 @@ impl Remedy {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
     use crate::cause;
 
@@ -122,12 +133,15 @@ mod tests {
     fn remedies_are_of_causes_and_have_words_and_sources() {
         let mut seen = BTreeSet::new();
         for remedy in REMEDIES.iter() {
-            assert!(cause(&remedy.cause).is_some(), "there is no cause {}", remedy.cause);
+            assert!(!remedy.causes.is_empty(), "{remedy:?}");
+            for id in &remedy.causes {
+                assert!(cause(id).is_some(), "there is no cause {id}");
+            }
             assert!(remedy.words.iter().all(|word| word.len() >= 3), "{remedy:?}");
             assert!(!remedy.is_unconditional() && !remedy.source.is_empty(), "{remedy:?}");
             let program = remedy.program.as_deref();
-            assert!(program.is_none_or(program::is_known), "{remedy:?}");
-            let key = (&remedy.cause, program, &remedy.words, &remedy.step.en);
+            assert!(program.is_none_or(mention::is_known), "{remedy:?}");
+            let key = (program, &remedy.words, &remedy.step.en);
             assert!(seen.insert(key), "{remedy:?} is there twice");
             for text in [&remedy.step.en, &remedy.step.zh] {
                 assert!(!text.ends_with(['.', '。']), "a step has no full stop: {text}");
@@ -137,15 +151,19 @@ mod tests {
     }
 
     #[test]
-    fn words_select_among_remedies() {
-        let texts = |lines: &[&str]| -> Vec<String> {
-            let found = remedies_for("hccl.sdma_error", lines, &[]);
+    fn words_and_programs_select_among_remedies() {
+        let texts = |lines: &[&str], log: &str| -> Vec<String> {
+            let mut mentions = Mentions::default();
+            mentions.read(log.as_bytes());
+            let found = remedies_for("hccl.sdma_error", lines, &mentions);
             found.into_iter().map(|step| step.run.unwrap_or(step.text.en)).collect()
         };
         let copy = "there is an sdma error, copy_d2d src=0x1, length=4096";
-        assert_eq!(texts(&[copy]), ["export PYTORCH_NPU_ALLOC_CONF=expandable_segments:False"]);
+        let off = "export PYTORCH_NPU_ALLOC_CONF=expandable_segments:False";
+        assert_eq!(texts(&[copy], ""), [off]);
+        assert_eq!(texts(&[], copy), [off], "words elsewhere in the log");
         let full = ["error code is 507013", "EL0004: Failed to allocate memory"];
-        assert_eq!(texts(&full).len(), 1);
-        assert_eq!(texts(&full[..1]), [""; 0], "all words have to be there");
+        assert_eq!(texts(&full, "").len(), 1);
+        assert_eq!(texts(&full[..1], ""), [""; 0], "all words have to be there");
     }
 }

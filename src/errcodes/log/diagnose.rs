@@ -8,8 +8,8 @@ use super::diagnosis::{
     RejectReason, RejectedCause, Suspect,
 };
 use super::jobs::Jobs;
+use super::mention::Mentions;
 use super::process::ProcessTable;
-use super::program::Programs;
 use super::rank::{self, Candidate, Context, Item};
 use super::role::Role;
 use super::scan::FileReport;
@@ -104,13 +104,15 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
         points: candidate.score,
         explained_by: candidate.explained.map(|parent| candidates[parent].cause.to_owned()),
     });
+    let mentions = join_mentions(&files);
     Diagnosis {
         ranking: ranking.collect(),
         rejected,
         codes: count_codes(&files),
         fallbacks,
         missing: missing.unwrap_or_default(),
-        programs: list_programs(&files),
+        programs: mentions.programs.iter().cloned().collect(),
+        mentions,
         silent_ranks,
         timeline,
         problems,
@@ -128,12 +130,12 @@ pub fn diagnose(reading: Reading, filter: &Filter) -> Diagnosis {
     }
 }
 
-fn list_programs(files: &[FileReport]) -> Vec<String> {
-    let mut all = Programs::default();
+fn join_mentions(files: &[FileReport]) -> Mentions {
+    let mut all = Mentions::default();
     for file in files {
-        all.extend(&file.programs);
+        all.extend(&file.mentions);
     }
-    all.names()
+    all
 }
 
 /// How many hits with a cause are of other ranks, devices or times than asked for.

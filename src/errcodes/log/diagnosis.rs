@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::gravity::Gravity;
+use super::mention::Mentions;
 use super::role::Role;
 use super::source::Problem;
 use super::time::Time;
@@ -29,6 +30,9 @@ pub struct Diagnosis {
     pub missing: Vec<MissingEvidence>,
     /// The programs that the logs name near their start and end, as remedies name them.
     pub programs: Vec<String>,
+    /// What the logs name there.
+    #[serde(skip)]
+    pub(crate) mentions: Mentions,
     /// Ranks that are named but of which there is no log.
     pub silent_ranks: Vec<u32>,
     /// The ranks over time, if the logs name several.

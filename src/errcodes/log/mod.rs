@@ -26,10 +26,11 @@ mod jobs;
 mod known;
 mod line_fields;
 mod matcher;
+pub(crate) mod mention;
 mod page;
 mod prefix;
 mod process;
-pub(crate) mod program;
+
 mod proof;
 mod rank;
 mod redact;

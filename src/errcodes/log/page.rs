@@ -7,8 +7,10 @@ use serde::Serialize;
 
 use super::codes::is_return_code;
 use super::gravity::Gravity;
+use super::mention::Mentions;
 use super::source::{Problem, ProblemKind};
-use crate::{Note, cause, cause_of, evidence, note, remedies_for, rows, steps_with_facts};
+use crate::remedy::remedies_for;
+use crate::{Note, cause, cause_of, evidence, note, rows, steps_with_facts};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::{Lang, Text};
 use data::causes;
@@ -24,6 +26,8 @@ pub struct DiagnosisMember<'a> {
 
 /// As many kinds of missing evidence as are asked for.
 const MISSING: usize = 2;
+/// Of so many codes in the evidence of a cause the registered meaning is told.
+const NAMED: usize = 2;
 /// A cause that is not the first is shown only if it is this sure.
 const SURE: f64 = 0.4;
 /// As many files as are named that could not be read.
@@ -59,7 +63,7 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Rep
         if worth {
             let asked: &[MissingEvidence] = if first { &diagnosis.missing } else { &[] };
             let mut found = build_finding(suspect, first, asked);
-            add_remedies(&mut found, &suspect.cause, &said, &diagnosis.programs);
+            add_remedies(&mut found, &suspect.cause, &said, &diagnosis.mentions);
             if is_survived(suspect, diagnosis) {
                 found.severity = found.severity.min(Severity::Warning);
             }
@@ -90,8 +94,8 @@ fn list_lines(diagnosis: &Diagnosis) -> Vec<&str> {
 }
 
 /// What helped with the cause where a log said the same comes before what helps in general.
-fn add_remedies(finding: &mut Finding, cause: &str, said: &[&str], programs: &[String]) {
-    let remedies = remedies_for(cause, said, programs);
+fn add_remedies(finding: &mut Finding, cause: &str, said: &[&str], mentions: &Mentions) {
+    let remedies = remedies_for(cause, said, mentions);
     let is_told =
         |step: &FixStep| step.run.is_some() && remedies.iter().any(|remedy| remedy.run == step.run);
     finding.fix.retain(|step| !is_told(step));
@@ -168,6 +172,7 @@ fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) ->
     let sure = format!("{:.0} %", suspect.confidence * 100.0);
     finding.cause = ui::LogSure { more: sure, text: &finding.cause }.text();
     finding.evidence = suspect.evidence.iter().map(line_evidence).collect();
+    finding.evidence.extend(name_codes(&suspect.evidence));
     finding.fix =
         known.map(|cause| steps_with_facts(&cause.steps, &suspect.known)).unwrap_or_default();
     if let Some(step) = own.and_then(|note| note.step.as_ref()) {
@@ -199,16 +204,34 @@ fn speak_of(rule: &str) -> Option<&'static Note> {
     note(family, code)
 }
 
-/// The registered meaning of the code by which a failure is known.
+/// The code by which a failure is known, with its registered meaning.
 fn describe_code(suspect: &Suspect) -> Option<Text> {
-    let (family, code) = suspect.evidence.first()?.rule.split_once(':')?;
+    let (code, meaning) = registered_meaning(&suspect.evidence.first()?.rule)?;
+    Some(Text::new(format!("{code} {}", meaning.en), format!("{code} {}", meaning.zh)))
+}
+
+/// Name and message under which the code of a rule is registered.
+fn registered_meaning(rule: &str) -> Option<(&str, Text)> {
+    let (family, code) = rule.split_once(':')?;
     let row = rows(crate::family(family)?).iter().find(|row| row.code == code)?;
     let chinese = if row.zh.is_empty() { &row.message } else { &row.zh };
-    let title = |message: &str| {
-        let parts = [code, &row.symbol, message].into_iter().filter(|part| !part.is_empty());
+    let join = |message: &str| {
+        let parts = [row.symbol.as_str(), message].into_iter().filter(|part| !part.is_empty());
         parts.collect::<Vec<_>>().join(" ")
     };
-    Some(Text::new(title(&row.message), title(chinese)))
+    Some((code, Text::new(join(&row.message), join(chinese))))
+}
+
+/// What the codes in the evidence are registered as.
+fn name_codes(evidence: &[Line]) -> Vec<Evidence> {
+    let mut named: Vec<Evidence> = Vec::new();
+    for (code, meaning) in evidence.iter().filter_map(|line| registered_meaning(&line.rule)) {
+        if !meaning.en.is_empty() && named.iter().all(|other| other.source != code) {
+            named.push(Evidence::data(code).says(meaning));
+        }
+    }
+    named.truncate(NAMED);
+    named
 }
 
 /// A finding with the words of a cause.

@@ -15,7 +15,7 @@ use self::fill::fill;
 use self::repeats::{Held, Repeats, without_time};
 use super::attendance::Attendance;
 use super::matcher::{self, Context, Hit};
-use super::program::Programs;
+use super::mention::Mentions;
 use super::time::Time;
 use super::traceback::{Step, Traceback};
 
@@ -93,8 +93,8 @@ pub struct FileReport {
     pub ended: Option<String>,
     /// Whose log it is, by what its first and last lines say.
     pub(super) attendance: Attendance,
-    /// The programs that its first and last lines name.
-    pub(super) programs: Programs,
+    /// What its first and last lines name.
+    pub(super) mentions: Mentions,
 }
 
 /// Reads a log. What was found before a failure of `reader` is in the report, with its reason.
@@ -224,12 +224,12 @@ impl Scanner {
             let first_line = self.report.lines;
             if first_line == 0 {
                 self.report.attendance.read(&buffer[..whole]);
-                self.report.programs.read(&buffer[..whole]);
+                self.report.mentions.read(&buffer[..whole]);
             } else if ended {
                 let tail = &buffer[..whole];
                 let tail = &tail[tail.len().saturating_sub(TAIL)..];
                 self.report.attendance.read(tail);
-                self.report.programs.read(tail);
+                self.report.mentions.read(tail);
             }
             self.scan_region(&buffer[..whole]);
             if small {

@@ -1,5 +1,7 @@
-//! Which programs write a log: `data/errors/programs.toml`. The same failure is cured in one way
-//! under vLLM and in another under MindSpore.
+//! What a log names anywhere near its start and its end: the programs that write it
+//! (`data/errors/programs.toml`) and the words by which remedies are selected. The same failure is
+//! cured in one way under vLLM and in another under MindSpore, and the option or chip that decides
+//! stands in a banner more often than in the line that fails.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -32,13 +34,19 @@ struct Program {
 
 static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| data::table::<File>(TABLE).program);
 
-/// The finder, and by pattern the program that the pattern is of.
-static FINDER: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
+/// The finder of the words of programs, and by pattern the program that the pattern is of.
+static PROGRAM_FINDER: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
     let words = PROGRAMS.iter().enumerate();
     let (owners, words): (Vec<usize>, Vec<&String>) =
         words.flat_map(|(at, one)| one.words.iter().map(move |word| (at, word))).unzip();
     let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()?;
     Some((finder, owners))
+});
+
+/// The finder of the words of remedies, and the words.
+static WORD_FINDER: LazyLock<Option<(AhoCorasick, Vec<&'static str>)>> = LazyLock::new(|| {
+    let words: Vec<&str> = crate::remedy::words().collect();
+    Some((AhoCorasick::new(&words).ok()?, words))
 });
 
 /// The ids in the table of a pack.
@@ -52,25 +60,34 @@ pub(crate) fn is_known(id: &str) -> bool {
     PROGRAMS.iter().any(|program| program.id == id)
 }
 
-/// The programs that a log names near its start and its end.
+/// What a log names.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Programs(BTreeSet<usize>);
+pub(crate) struct Mentions {
+    /// Ids of programs.
+    pub(crate) programs: BTreeSet<String>,
+    /// Words of remedies.
+    pub(crate) words: BTreeSet<&'static str>,
+}
 
-impl Programs {
+impl Mentions {
     /// Reads a part of a log.
-    pub(super) fn read(&mut self, text: &[u8]) {
-        let Some((finder, owners)) = FINDER.as_ref() else { return };
-        let found = finder.find_overlapping_iter(&text[..text.len().min(REACH)]);
-        self.0.extend(found.map(|one| owners[one.pattern().as_usize()]));
+    pub(crate) fn read(&mut self, text: &[u8]) {
+        let text = &text[..text.len().min(REACH)];
+        if let Some((finder, owners)) = PROGRAM_FINDER.as_ref() {
+            let found = finder.find_overlapping_iter(text);
+            let found: BTreeSet<usize> =
+                found.map(|one| owners[one.pattern().as_usize()]).collect();
+            self.programs.extend(found.into_iter().map(|at| PROGRAMS[at].id.clone()));
+        }
+        if let Some((finder, words)) = WORD_FINDER.as_ref() {
+            let found = finder.find_overlapping_iter(text);
+            self.words.extend(found.map(|one| words[one.pattern().as_usize()]));
+        }
     }
 
     pub(super) fn extend(&mut self, other: &Self) {
-        self.0.extend(&other.0);
-    }
-
-    /// Their names, in the order of the table.
-    pub(super) fn names(&self) -> Vec<String> {
-        self.0.iter().map(|at| PROGRAMS[*at].id.clone()).collect()
+        self.programs.extend(other.programs.iter().cloned());
+        self.words.extend(&other.words);
     }
 }
 
@@ -79,9 +96,9 @@ mod tests {
     use super::*;
 
     fn names(text: &str) -> Vec<String> {
-        let mut all = Programs::default();
+        let mut all = Mentions::default();
         all.read(text.as_bytes());
-        all.names()
+        all.programs.into_iter().collect()
     }
 
     #[test]
