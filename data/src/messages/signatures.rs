@@ -296,6 +296,7 @@ pub mod hccl {
     pub const BUF_WIN: &str = "hccl.buf_win";
     pub const BUF_WORDS: &str = "hccl.buf_words";
     pub const BUSY: &str = "hccl.busy";
+    pub const COMM_PREPARE: &str = "hccl.comm_prepare";
     pub const CONNECT: &str = "hccl.connect";
     pub const CQE: &str = "hccl.cqe";
     pub const DETECT: &str = "hccl.detect";
@@ -525,6 +526,7 @@ pub mod mlir {
 
 pub mod model {
     pub const PARSE_CALL: &str = "model.parse_call";
+    pub const WEIGHTS_DIFFER: &str = "model.weights_differ";
 }
 
 pub mod mooncake {
@@ -701,6 +703,10 @@ pub mod opp {
     pub const VERSION: &str = "opp.version";
 }
 
+pub mod ops {
+    pub const SEQ_LENGTHS: &str = "ops.seq_lengths";
+}
+
 pub mod ort {
     pub const COMPILE_EXECUTE: &str = "ort.compile_execute";
 }
@@ -836,6 +842,7 @@ pub mod py {
     pub const NAMESPACE: &str = "py.namespace";
     pub const NEWER_WORDS: &str = "py.newer_words";
     pub const NO_HCCL: &str = "py.no_hccl";
+    pub const NO_PASSWD: &str = "py.no_passwd";
     pub const NOT_IMPLEMENTED_WORDS: &str = "py.not_implemented_words";
     pub const NOT_SUPPORTED_WORDS: &str = "py.not_supported_words";
     pub const NPU_CLASS: &str = "py.npu_class";
@@ -1000,6 +1007,7 @@ pub mod tf {
 
 pub mod tilelang {
     pub const BISHENG: &str = "tilelang.bisheng";
+    pub const NO_CONFIG: &str = "tilelang.no_config";
 }
 
 pub mod tls {
@@ -1016,6 +1024,7 @@ pub mod torch {
     pub const ARCHIVE: &str = "torch.archive";
     pub const ATTRIBUTE: &str = "torch.attribute";
     pub const AUTOLOAD: &str = "torch.autoload";
+    pub const BACKEND_DTYPE: &str = "torch.backend_dtype";
     pub const CONFIG: &str = "torch.config";
     pub const CUDA_ONLY_WORDS: &str = "torch.cuda_only_words";
     pub const DEVICE_NOT_TAKEN: &str = "torch.device_not_taken";
@@ -1102,6 +1111,8 @@ pub mod transfer {
 }
 
 pub mod transformers {
+    pub const CONFIG_TAKEN: &str = "transformers.config_taken";
+    pub const MODEL_TYPE: &str = "transformers.model_type";
     pub const TOKENIZER_ATTRIBUTE: &str = "transformers.tokenizer_attribute";
 }
 
@@ -1144,6 +1155,7 @@ pub mod vllm {
     pub const FRONT_END: &str = "vllm.front_end";
     pub const MODEL: &str = "vllm.model";
     pub const MODEL_PATH: &str = "vllm.model_path";
+    pub const NO_QUANTIZER: &str = "vllm.no_quantizer";
     pub const NODEVICE: &str = "vllm.nodevice";
     pub const OPTION_NPU: &str = "vllm.option_npu";
     pub const QUANTIZATION_NPU: &str = "vllm.quantization_npu";
