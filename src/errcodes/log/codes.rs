@@ -101,7 +101,8 @@ static INNER_KEYS: Keys =
 static ERRNO_KEYS: Keys = keys![b"errNo[0x"];
 static REGISTERS_KEYS: Keys = keys![b"errcode:("];
 static REGISTER_KEYS: Keys = keys![b"coreId(", b"error code = 0x", b"error code : 0x"];
-static CALL_KEYS: Keys = keys![b"HCCL function error", b"HCCL error", b"function error: Hccl"];
+static CALL_KEYS: Keys =
+    keys![b"HCCL function error", b"HCCL error", b"HCCL Error", b"function error: Hccl"];
 static REASON_KEYS: Keys = keys![b"reason=["];
 static FAULT_KEYS: Keys = keys![b"errorStr:"];
 static WORDS_KEYS: Keys = keys![b"[Error]: "];
@@ -117,8 +118,8 @@ const REGISTERS: &str =
 /// `msaicerr` collects.
 const REGISTER: &str = r"(?-u)\bcoreId\( ?\d+\):\s+0x([0-9a-fA-F]{1,16})\b|(?:exception|error)\b[^\n]{0,60}error code = 0x([0-9a-fA-F]{1,16})\b|^error code +: 0x([0-9a-fA-F]{1,16})\s*$";
 
-/// The result of a call of HCCL, as torch_npu prints it.
-const CALL: &str = r"(?-u)(?:HCCL (?:function )?error\b|(?:OPS|NPU) function error: Hccl)[^\n]{0,240}?error code is (\d{1,2})\b";
+/// The result of a call of HCCL, as torch_npu prints it, and as programs around it do.
+const CALL: &str = r"(?-u)(?:(?:HCCL (?:function )?error\b|(?:OPS|NPU) function error: Hccl)[^\n]{0,240}?error code is|HCCL [Ee]rror [Cc]ode(?: is|:|=)?) ?(\d{1,2})\b";
 
 /// The words of the runtime for its own code.
 const RUNTIME_REASON: &str = r"(?-u)\breason=\[([\w ,.:/()-]{4,120})\]";
@@ -399,6 +400,7 @@ mod tests {
             ("DevMemAlloc failed: size=1, retCode=117571606![FUNC:", "runtime:0x7020016"),
             ("Create capture stream failed, event_id=-1, error=117571619.", "runtime:0x7020023"),
             ("halMemAlloc failed: size=1, drvRetCode=6![FUNC:", "drv:6"),
+            ("RuntimeError: Failed to register memory | HCCL Error Code: 19", "hccl:19"),
             ("[AllReduce]call trace: hcclRet -> 9", "hccl:9"),
             ("[Result]errNo[0x0000000005010009] hcclComm", "hccl:9"),
         ] {

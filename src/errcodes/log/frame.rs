@@ -22,7 +22,7 @@ enum Kind {
     CheckedOutProgram,
 }
 
-const PACKAGES: [(&str, Kind); 40] = [
+const PACKAGES: [(&str, Kind); 42] = [
     ("torch_npu", Kind::CheckedOut),
     ("vllm_ascend", Kind::CheckedOutProgram),
     ("vllm_omni", Kind::CheckedOutProgram),
@@ -52,6 +52,8 @@ const PACKAGES: [(&str, Kind); 40] = [
     ("tbe", Kind::CheckedOutProgram),
     ("flag_gems", Kind::CheckedOutProgram),
     ("lmcache", Kind::CheckedOutProgram),
+    ("lmcache_ascend", Kind::CheckedOutProgram),
+    ("ais_bench", Kind::Program),
     ("diffusers", Kind::Program),
     ("peft", Kind::Program),
     ("trl", Kind::Program),
