@@ -86,6 +86,7 @@ pub mod blame {
 }
 
 pub mod build {
+    pub const ABI: &str = "build.abi";
     pub const CMAKE_NOTFOUND: &str = "build.cmake_notfound";
     pub const CMAKE_PACKAGE: &str = "build.cmake_package";
     pub const COMPILER: &str = "build.compiler";

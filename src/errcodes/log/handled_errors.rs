@@ -32,8 +32,9 @@ static INSTEAD: Keys = keys![
 
 /// An import that failed and was caught.
 static IMPORT: Keys = keys![b"ailed to import "];
-/// What stands before the words of an exception that was raised and not caught.
-static RAISED: Keys = keys![b"Error: Failed to import ", b"Error: failed to import "];
+/// What stands before the words of an exception that was raised and not caught, and in what CANN
+/// reports as an error.
+static RAISED: Keys = keys![b"Error: Failed to import ", b"Error: failed to import ", b"[PID: "];
 
 /// The weight of what is found in a line that is an echo, at most.
 pub(super) const ECHO: u8 = 10;
