@@ -1,0 +1,137 @@
+//! The names that the tree defines, with the place of each definition.
+
+use std::sync::Arc;
+
+use foldhash::HashMap;
+
+use super::entry::{Claim, Class, Definition, DefinitionKind, Reason, Wanted, Witness};
+use super::tokens::is_bare;
+
+/// Definitions that are kept per run: a hostile tree cannot grow the index without limit.
+const MAX_NAMES: usize = 200_000;
+
+/// Names with the first place of each kind of definition.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    names: HashMap<String, Vec<(DefinitionKind, Arc<str>, u32)>>,
+    /// Parts of paths of the tree that contain a token, with one path each.
+    paths: HashMap<String, Arc<str>>,
+}
+
+impl Index {
+    pub(super) fn add(&mut self, path: &Arc<str>, definitions: Vec<Definition>) {
+        for Definition { name, kind, line } in definitions {
+            if self.names.len() >= MAX_NAMES {
+                return;
+            }
+            let known = self.names.entry(name).or_default();
+            if !known.iter().any(|(other, ..)| *other == kind) {
+                known.push((kind, Arc::clone(path), line));
+            }
+        }
+    }
+
+    /// Adds the names of a file and of its directories.
+    pub(super) fn add_path(&mut self, path: &Arc<str>, relative: &str) {
+        if !super::tokens::any(relative.as_bytes()) || self.paths.len() >= MAX_NAMES {
+            return;
+        }
+        let mut rest = relative;
+        loop {
+            for part in [rest, rest.split('/').next().unwrap_or(rest)] {
+                self.paths.entry(part.to_owned()).or_insert_with(|| Arc::clone(path));
+                let stem = part.rsplit_once('.').map_or(part, |(stem, _)| stem);
+                self.paths.entry(stem.to_owned()).or_insert_with(|| Arc::clone(path));
+            }
+            match rest.split_once('/') {
+                Some((_, below)) => rest = below,
+                None => return,
+            }
+        }
+    }
+
+    /// Turns a claim into a class.
+    pub(super) fn decide(&self, claim: Claim) -> Class {
+        match claim {
+            Claim::Is(class) => class,
+            Claim::Open => Class::Unexplained,
+            Claim::Own(name, wanted) => self
+                .witness(&name, wanted)
+                .map_or(Class::Unexplained, |witness| Class::Kept {
+                    reason: Reason::OwnName,
+                    witness,
+                }),
+        }
+    }
+
+    fn witness(&self, name: &str, wanted: Wanted) -> Option<Witness> {
+        let path = || {
+            let name = name.trim_start_matches("./").trim_start_matches("../");
+            self.paths.get(name).map(|path| Witness::Place(Arc::clone(path), 0))
+        };
+        if wanted == Wanted::Path {
+            return path();
+        }
+        // `cuda` alone is the name of a device first, and of something of the project second.
+        let bare = is_bare(name) && !name.eq_ignore_ascii_case("gpu");
+        let fits = |kind: DefinitionKind| match wanted {
+            Wanted::Any => !bare,
+            Wanted::Parameter => kind != DefinitionKind::Name,
+            Wanted::Member => {
+                use DefinitionKind::{Key, Member, Setting};
+                !bare || matches!(kind, Member | Key | Setting)
+            }
+            Wanted::Code => kind != DefinitionKind::Setting,
+            // Settled in the file itself.
+            Wanted::Path | Wanted::Variable => false,
+        };
+        let found = self.names.get(name).and_then(|all| all.iter().find(|(kind, ..)| fits(*kind)));
+        let found = found.map(|(_, path, line)| Witness::Place(Arc::clone(path), *line));
+        found.or_else(|| if wanted == Wanted::Any && !bare { path() } else { None })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index() -> Index {
+        let mut index = Index::default();
+        let path: Arc<str> = "t/a.py".into();
+        let of = |name: &str, kind, line| Definition { name: name.to_owned(), kind, line };
+        index.add(
+            &path,
+            vec![
+                of("use_gpu", DefinitionKind::Name, 3),
+                of("cuda", DefinitionKind::Name, 4),
+                of("gpus", DefinitionKind::Parameter, 5),
+            ],
+        );
+        index.add_path(&"t/csrc/cuda/nms.cu".into(), "csrc/cuda/nms.cu");
+        index
+    }
+
+    fn line(name: &str, wanted: Wanted) -> Option<u32> {
+        match index().decide(Claim::Own(name.to_owned(), wanted)) {
+            Class::Kept { witness: Witness::Place(_, line), .. } => Some(line),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_name_of_the_project_has_its_definition_as_witness() {
+        assert_eq!(line("use_gpu", Wanted::Any), Some(3));
+        assert_eq!(line("gpus", Wanted::Parameter), Some(5));
+        assert_eq!(line("csrc/cuda/nms.cu", Wanted::Path), Some(0));
+        assert_eq!(line("cuda/nms.cu", Wanted::Path), Some(0));
+    }
+
+    #[test]
+    fn no_definition_no_reason() {
+        assert_eq!(line("use_gpus", Wanted::Any), None);
+        assert_eq!(line("use_gpu", Wanted::Parameter), None, "a variable is no parameter");
+        assert_eq!(line("cuda", Wanted::Any), None, "the name of the device");
+        assert_eq!(line("cuda", Wanted::Member), None);
+        assert_eq!(line("cuda/conv.cu", Wanted::Path), None);
+    }
+}
