@@ -73,7 +73,8 @@ fn blocks(finding: &Finding) -> bool {
 /// family has.
 fn manual(report: &Report) -> Option<Coverage> {
     let is_place = |finding: &&Finding| {
-        finding.message == "flagged" && blocks(finding)
+        finding.message == "flagged"
+            && blocks(finding)
             && finding.severity >= Severity::Warning
             && finding.evidence.iter().any(|place| place.kind == EvidenceKind::File)
     };

@@ -1,16 +1,14 @@
 //! The work that a manual site blocks: first what prevents the start, last what is cosmetic.
 
 use foldhash::HashMap;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::sync::LazyLock;
 
 use super::tokens::TABLE;
 use crate::rules::{Class, Match, Rule};
 
 /// What manual work blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Blocker {
     /// The program does not start.
     Start,
@@ -23,9 +21,6 @@ pub enum Blocker {
 }
 
 impl Blocker {
-    /// All of them, the worst first.
-    pub const ALL: [Self; 4] = [Self::Start, Self::Training, Self::Speed, Self::Cosmetic];
-
     /// Its name in files.
     pub const fn as_str(self) -> &'static str {
         match self {

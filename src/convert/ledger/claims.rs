@@ -96,8 +96,12 @@ mod tests {
         let plan = planner.finish();
         let (found, _) = tokens::find(text, 9);
         let of = |written| planned(&found, &plan, written);
-        let all =
-            [Planned::Changed(device.id), Planned::Manual(load), Planned::Noted(device), Planned::Nothing];
+        let all = [
+            Planned::Changed(device.id),
+            Planned::Manual(load),
+            Planned::Noted(device),
+            Planned::Nothing,
+        ];
         let classes = |all: &[Planned]| all.iter().map(|one| one.class()).collect::<Vec<_>>();
         assert_eq!(classes(&of(true)), classes(&all));
         // Edits that are not written change nothing.

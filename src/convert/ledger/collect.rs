@@ -62,8 +62,7 @@ pub(crate) fn collect(
         bytes: &one.before,
         planned: Some(one),
     });
-    let silent =
-        plan.silent.iter().map(|(file, bytes)| Input { file, bytes, planned: None });
+    let silent = plan.silent.iter().map(|(file, bytes)| Input { file, bytes, planned: None });
     let order: HashMap<&Path, usize> =
         all.iter().enumerate().map(|(at, file)| (file.path.as_path(), at)).collect();
     let mut inputs: Vec<Input<'_>> = planned.chain(silent).collect();
@@ -109,9 +108,8 @@ fn draft(
     let plan = input.planned.map_or(&nothing, |planned| &planned.plan);
     let written = input.planned.is_some_and(|planned| planned.after.is_some());
     let name = input.file.path.file_name().unwrap_or_default().to_string_lossy();
-    let readable = input
-        .planned
-        .is_none_or(|planned| planned.problem.is_none() || planned.after.is_some());
+    let readable =
+        input.planned.is_none_or(|planned| planned.problem.is_none() || planned.after.is_some());
     let open = |tokens: &[Token]| (vec![Claim::Open; tokens.len()], Vec::new());
     let (claims, definitions) = match input.file.kind {
         FileKind::Python => {
@@ -172,7 +170,7 @@ fn excerpts(text: &str, tokens: &[Token], claims: &[Claim]) -> Vec<String> {
         let may = !matches!(claim, Claim::Is(_)) && quoted < MAX_EXCERPTS;
         quoted += usize::from(may);
         if may {
-            lines.around(token.start).trim().chars().take(MAX_EXCERPT).collect()
+            lines.around(token.start).0.trim().chars().take(MAX_EXCERPT).collect()
         } else {
             String::new()
         }
@@ -217,7 +215,7 @@ fn settle(inputs: &[Input<'_>], mut drafts: Vec<Option<Draft>>, all: &[SourceFil
         for (((token, (line, column)), claim), excerpt) in all {
             let class = match local(&claim, &own) {
                 Some(class) => class,
-                None => index.decide(claim),
+                None => index.decide(claim, token),
             };
             if class == Class::Unexplained {
                 excerpts.push(excerpt);

@@ -13,8 +13,6 @@ enum Style {
     Ini,
     /// `//` and `/* */`.
     Slash,
-    /// There are none.
-    None,
 }
 
 fn style(kind: FileKind, name: &str) -> Style {
@@ -24,8 +22,8 @@ fn style(kind: FileKind, name: &str) -> Style {
         FileKind::Native if ends(&["cmakelists.txt", ".cmake"]) => Style::Hash,
         FileKind::Rust if ends(&[".toml"]) => Style::Hash,
         FileKind::Native | FileKind::Rust => Style::Slash,
-        _ if ends(&[".jsonc"]) => Style::Slash,
-        _ if ends(&[".json"]) => Style::None,
+        // Some readers of JSON admit comments; in plain JSON there are none outside of strings.
+        _ if ends(&[".json", ".jsonc"]) => Style::Slash,
         _ if ends(&[".ini", ".cfg"]) => Style::Ini,
         _ => Style::Hash,
     }
@@ -34,7 +32,6 @@ fn style(kind: FileKind, name: &str) -> Style {
 /// The comments of a text, in its order.
 pub(super) fn comments(kind: FileKind, name: &str, text: &str) -> Vec<Range<usize>> {
     match style(kind, name) {
-        Style::None => Vec::new(),
         Style::Slash => slash(text.as_bytes()),
         Style::Hash => lines(text, false),
         Style::Ini => lines(text, true),
@@ -54,7 +51,9 @@ fn lines(text: &str, semicolon: bool) -> Vec<Range<usize>> {
                     out.push(at + column..at + line.len());
                     break;
                 }
-                (None, b';') if semicolon && bytes[..column].iter().all(u8::is_ascii_whitespace) => {
+                (None, b';')
+                    if semicolon && bytes[..column].iter().all(u8::is_ascii_whitespace) =>
+                {
                     out.push(at + column..at + line.len());
                     break;
                 }
@@ -113,7 +112,10 @@ mod tests {
     use super::*;
 
     fn of(kind: FileKind, name: &str, text: &str) -> Vec<String> {
-        comments(kind, name, text).into_iter().map(|range| text[range].trim_end().to_owned()).collect()
+        comments(kind, name, text)
+            .into_iter()
+            .map(|range| text[range].trim_end().to_owned())
+            .collect()
     }
 
     #[test]

@@ -2,15 +2,11 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use super::blocker::Blocker;
 use super::tokens::Token;
 
 /// Why a token stays unchanged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// A comment. The witness is the line itself.
     Comment,
@@ -37,21 +33,6 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::Comment,
-        Self::Prose,
-        Self::OwnName,
-        Self::NpuSibling,
-        Self::BuildGuard,
-        Self::TableKey,
-        Self::TestText,
-        Self::Rule,
-        Self::Address,
-        Self::SwitchedOff,
-        Self::Output,
-    ];
-
     /// Its name in files.
     pub const fn as_str(self) -> &'static str {
         match self {

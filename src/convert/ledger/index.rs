@@ -5,10 +5,12 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use super::entry::{Claim, Class, Definition, DefinitionKind, Reason, Wanted, Witness};
-use super::tokens::is_bare;
+use super::tokens::{Token, is_bare, is_device_word};
 
 /// Definitions that are kept per run: a hostile tree cannot grow the index without limit.
 const MAX_NAMES: usize = 200_000;
+/// Directories of a path that are looked at.
+const MAX_DEPTH: usize = 16;
 
 /// Names with the first place of each kind of definition.
 #[derive(Debug, Default)]
@@ -36,32 +38,37 @@ impl Index {
         if !super::tokens::any(relative.as_bytes()) || self.paths.len() >= MAX_NAMES {
             return;
         }
-        let mut rest = relative;
-        loop {
-            for part in [rest, rest.split('/').next().unwrap_or(rest)] {
+        // Every part of the path that begins and ends at a directory.
+        let slashes = relative.match_indices('/').map(|(at, _)| at);
+        let starts = std::iter::once(0).chain(slashes.clone().map(|at| at + 1)).take(MAX_DEPTH);
+        for start in starts {
+            let ends = slashes.clone().filter(|end| *end > start).take(MAX_DEPTH);
+            for end in ends.chain([relative.len()]) {
+                let part = &relative[start..end];
                 self.paths.entry(part.to_owned()).or_insert_with(|| Arc::clone(path));
-                let stem = part.rsplit_once('.').map_or(part, |(stem, _)| stem);
-                self.paths.entry(stem.to_owned()).or_insert_with(|| Arc::clone(path));
             }
-            match rest.split_once('/') {
-                Some((_, below)) => rest = below,
-                None => return,
-            }
+            let whole = &relative[start..];
+            let stem = whole.rsplit_once('.').map_or(whole, |(stem, _)| stem);
+            self.paths.entry(stem.to_owned()).or_insert_with(|| Arc::clone(path));
         }
     }
 
-    /// Turns a claim into a class.
-    pub(super) fn decide(&self, claim: Claim) -> Class {
-        match claim {
-            Claim::Is(class) => class,
-            Claim::Open => Class::Unexplained,
-            Claim::Own(name, wanted) => self
-                .witness(&name, wanted)
-                .map_or(Class::Unexplained, |witness| Class::Kept {
-                    reason: Reason::OwnName,
-                    witness,
-                }),
-        }
+    /// Turns a claim about a token into a class.
+    pub(super) fn decide(&self, claim: Claim, token: Token) -> Class {
+        let witness = match claim {
+            Claim::Is(class) => return class,
+            Claim::Open => None,
+            Claim::Own(name, wanted) => self.witness(&name, wanted),
+        };
+        let witness = witness.or_else(|| self.package(token));
+        witness
+            .map_or(Class::Unexplained, |witness| Class::Kept { reason: Reason::OwnName, witness })
+    }
+
+    /// The place of a library that is the project itself.
+    fn package(&self, token: Token) -> Option<Witness> {
+        let path = token.is_library().then(|| self.paths.get(token.word()))??;
+        Some(Witness::Place(Arc::clone(path), 0))
     }
 
     fn witness(&self, name: &str, wanted: Wanted) -> Option<Witness> {
@@ -79,7 +86,7 @@ impl Index {
             Wanted::Parameter => kind != DefinitionKind::Name,
             Wanted::Member => {
                 use DefinitionKind::{Key, Member, Setting};
-                !bare || matches!(kind, Member | Key | Setting)
+                !is_device_word(name) || matches!(kind, Member | Key | Setting)
             }
             Wanted::Code => kind != DefinitionKind::Setting,
             // Settled in the file itself.
@@ -112,7 +119,8 @@ mod tests {
     }
 
     fn line(name: &str, wanted: Wanted) -> Option<u32> {
-        match index().decide(Claim::Own(name.to_owned(), wanted)) {
+        let (tokens, _) = crate::ledger::tokens::find("gpu", 1);
+        match index().decide(Claim::Own(name.to_owned(), wanted), tokens[0]) {
             Class::Kept { witness: Witness::Place(_, line), .. } => Some(line),
             _ => None,
         }
@@ -124,6 +132,7 @@ mod tests {
         assert_eq!(line("gpus", Wanted::Parameter), Some(5));
         assert_eq!(line("csrc/cuda/nms.cu", Wanted::Path), Some(0));
         assert_eq!(line("cuda/nms.cu", Wanted::Path), Some(0));
+        assert_eq!(line("csrc/cuda", Wanted::Path), Some(0));
     }
 
     #[test]

@@ -41,7 +41,8 @@ impl NotebookFile<'_> {
             cells.extend(source.places(&cell.range).unwrap_or_default());
         }
         cells.sort_by_key(|range| range.start);
-        let (explained, definitions) = self.python(&String::from_utf8(code).ok()?, &lines, &source)?;
+        let (explained, definitions) =
+            self.python(&String::from_utf8(code).ok()?, &lines, &source)?;
         let claims = self.tokens.iter().zip(planned(self.tokens, self.plan, self.written));
         let claims = claims.map(|(token, planned)| {
             let range = token.range();
@@ -81,8 +82,11 @@ impl NotebookFile<'_> {
             ..python::Context::alone(self.options)
         };
         let plan = FilePlan::default();
-        let subject = Subject { text: code, tokens: &found, plan: &plan, written: false, test: false };
-        let Ok(mut explained) = explain(&subject, &context) else { return Some(Default::default()) };
+        let subject =
+            Subject { text: code, tokens: &found, plan: &plan, written: false, test: false };
+        let Ok(mut explained) = explain(&subject, &context) else {
+            return Some(Default::default());
+        };
         let places = TextLines::of(code);
         let at = |line: u32| {
             let line = places.number(line)?;
@@ -91,10 +95,13 @@ impl NotebookFile<'_> {
         };
         let mut claims = Vec::new();
         for (token, mut claim) in found.iter().zip(explained.claims) {
-            if let Claim::Is(Class::Kept { witness: super::entry::Witness::Line(line), .. }) = &mut claim {
+            if let Claim::Is(Class::Kept { witness: super::entry::Witness::Line(line), .. }) =
+                &mut claim
+            {
                 *line = at(*line).unwrap_or(1);
             }
-            if let Some(place) = source.places(&token.range()).and_then(|all| all.first().cloned()) {
+            if let Some(place) = source.places(&token.range()).and_then(|all| all.first().cloned())
+            {
                 claims.push((place.start, claim));
             }
         }

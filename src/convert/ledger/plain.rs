@@ -18,12 +18,27 @@ use crate::site::{Decision, FilePlan};
 
 /// Keys of configurations whose values are read by people.
 const WORDS: &[&str] = &[
-    "description", "desc", "summary", "title", "name", "keywords", "classifiers", "help", "message",
-    "license", "author", "authors", "label", "labels", "homepage", "url",
+    "description",
+    "desc",
+    "summary",
+    "title",
+    "name",
+    "keywords",
+    "classifiers",
+    "help",
+    "message",
+    "license",
+    "author",
+    "authors",
+    "label",
+    "labels",
+    "homepage",
+    "url",
 ];
 
 /// Commands of scripts that print their arguments.
-const PRINTS: &[&str] = &["echo", "printf", "@echo", "message(", "log", "info", "warn", "error", "RUN echo"];
+const PRINTS: &[&str] =
+    &["echo", "printf", "@echo", "message(", "log", "info", "warn", "error", "RUN echo"];
 
 /// A file of one of these kinds.
 pub(super) struct PlainFile<'a> {
@@ -64,7 +79,7 @@ impl PlainFile<'_> {
             if self.is_document() {
                 return Claim::Is(Class::kept(Reason::Prose, line));
             }
-            if let Some(rule) = self.flagged_line(&lines, line).or(whole) {
+            if let Some(rule) = self.flagged_line(line).or(whole) {
                 return Claim::Is(manual(rule));
             }
             self.code(&lines, &range, &variables)
@@ -89,25 +104,41 @@ impl PlainFile<'_> {
         flagged.map(|site| site.rule).min_by_key(|rule| (Blocker::of(rule), rule.id))
     }
 
-    fn flagged_line(&self, lines: &TextLines<'_>, line: u32) -> Option<&'static Rule> {
+    fn flagged_line(&self, line: u32) -> Option<&'static Rule> {
         let sites = &self.plan.sites;
-        let _ = lines;
         let first = sites.partition_point(|site| site.line < line);
         let same = sites[first..].iter().take_while(|site| site.line == line);
         same.filter(|site| site.decision == Decision::Flagged).map(|site| site.rule).next()
     }
 
     /// A token in code, or in the value of a configuration.
-    fn code(&self, lines: &TextLines<'_>, range: &Range<usize>, variables: &HashSet<&str>) -> Claim {
+    fn code(
+        &self,
+        lines: &TextLines<'_>,
+        range: &Range<usize>,
+        variables: &HashSet<&str>,
+    ) -> Claim {
         let number = lines.line(range.start);
-        let line = lines.around(range.start);
-        let column = range.start - lines.start(range.start);
-        if wording::is_address(self.text, range) {
+        let (line, column) = lines.around(range.start);
+        let place = column..(column + range.len()).min(line.len());
+        if wording::is_address(line, &place) {
             return Claim::Is(Class::kept(Reason::Address, number));
         }
         let trimmed = line.trim_start();
-        let scripted = matches!(self.kind, FileKind::Shell | FileKind::Container | FileKind::Native | FileKind::Text);
-        if scripted && PRINTS.iter().any(|print| trimmed.starts_with(print)) && !line.contains("$(") {
+        if self.kind == FileKind::Native
+            && ["#if", "#elif"].iter().any(|sign| trimmed.starts_with(sign))
+        {
+            return Claim::Is(Class::kept(Reason::BuildGuard, number));
+        }
+        if self.kind == FileKind::Native && line[..column].contains("<< \"") {
+            return Claim::Is(Class::kept(Reason::Prose, number));
+        }
+        let scripted = matches!(
+            self.kind,
+            FileKind::Shell | FileKind::Container | FileKind::Native | FileKind::Text
+        );
+        if scripted && PRINTS.iter().any(|print| trimmed.starts_with(print)) && !line.contains("$(")
+        {
             return Claim::Is(Class::kept(Reason::Prose, number));
         }
         if let Some((key, value_at)) = key(line)
@@ -115,22 +146,28 @@ impl PlainFile<'_> {
         {
             if column < value_at {
                 let bare = is_bare(key) && !key.eq_ignore_ascii_case("gpu");
-                return if bare { Claim::Open } else { Claim::Own(key.replace('-', "_"), Wanted::Code) };
+                return if bare {
+                    Claim::Open
+                } else {
+                    Claim::Own(key.replace('-', "_"), Wanted::Code)
+                };
             }
             if WORDS.contains(&key) || wording::is_sentence(&line[value_at..]) {
                 return Claim::Is(Class::kept(Reason::Prose, number));
             }
-        } else if matches!(self.kind, FileKind::Config) && wording::is_sentence(line) {
+        } else if matches!(self.kind, FileKind::Config)
+            && (wording::is_sentence(line) || wording::is_long_text(line))
+        {
             return Claim::Is(Class::kept(Reason::Prose, number));
         }
-        if let Some(option) = wording::option(self.text, range) {
+        if let Some(option) = wording::option(line, &place) {
             return Claim::Own(option, Wanted::Member);
         }
-        let name = wording::identifier(self.text, range);
+        let name = wording::identifier(line, &place);
         if variables.contains(name) {
             return Claim::Own(name.to_owned(), Wanted::Variable);
         }
-        match wording::path(self.text, range) {
+        match wording::path(line, &place) {
             Some(path) if path.len() > name.len() => Claim::Own(path.to_owned(), Wanted::Path),
             _ if is_bare(name) => Claim::Open,
             _ => Claim::Own(name.to_owned(), Wanted::Any),
@@ -142,18 +179,14 @@ impl PlainFile<'_> {
         let mut found = Vec::new();
         for token in self.tokens {
             let range = token.range();
-            let line = lines.around(range.start);
-            let column = range.start - lines.start(range.start);
+            let (line, column) = lines.around(range.start);
             let number = lines.line(range.start);
             let name = match self.kind {
                 FileKind::Shell | FileKind::Container | FileKind::Text => assigned(line, column),
                 FileKind::Config | FileKind::Requirements => {
                     key(line).filter(|(_, value_at)| column < *value_at).map(|(key, _)| key)
                 }
-                FileKind::Native => line.trim_start().strip_prefix("#define ").and_then(|rest| {
-                    let name = rest.split(|c: char| c.is_whitespace() || c == '(').next()?;
-                    line.find(name).filter(|at| (*at..at + name.len()).contains(&column)).map(|_| name)
-                }),
+                FileKind::Native => native(line, column),
                 _ => None,
             };
             if let Some(name) = name {
@@ -179,12 +212,32 @@ fn key(line: &str) -> Option<(&str, usize)> {
     named.then_some((key, offset + end + 1))
 }
 
+/// The macro, function or variable that a line of C++ defines at `column`.
+fn native(line: &str, column: usize) -> Option<&str> {
+    let inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let bytes = line.as_bytes();
+    let before = bytes[..column].iter().rev().take_while(|byte| inside(byte)).count();
+    let after = bytes[column..].iter().take_while(|byte| inside(byte)).count();
+    let (from, to) = (column - before, column + after);
+    let (head, rest) = (line[..from].trim_end(), line[to..].trim_start());
+    let is_type = head.ends_with(|c: char| c.is_alphanumeric() || "_&*>".contains(c));
+    let returned = head.ends_with("return") || head.contains(['(', '=', '"', '{']);
+    let defines = head.trim_start() == "#define"
+        || is_type && !returned && (rest.starts_with('(') || rest.starts_with("= "));
+    defines.then_some(&line[from..to])
+}
+
 /// The variable that a line of a script assigns at `column`.
 fn assigned(line: &str, column: usize) -> Option<&str> {
     let start = line.get(..column)?;
-    let from = start.bytes().rev().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
+    let from = start
+        .bytes()
+        .rev()
+        .take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        .count();
     let rest = &line[column - from..];
-    let length = rest.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
+    let length =
+        rest.bytes().take_while(|&byte| byte.is_ascii_alphanumeric() || byte == b'_').count();
     let (name, behind) = rest.split_at(length);
     let before = line[..column - from].trim_end();
     let fresh = before.is_empty()
@@ -247,8 +300,20 @@ mod tests {
 
     #[test]
     fn names_at_the_ends_of_lines_do_not_panic() {
-        for text in ["gpu", "=gpu", "中gpu中=1", "for gpu", "gpu:", "{\"gpu\"", "#define gpu", "- gpu", "\tgpu ="] {
-            for name in ["a.sh", "a.yaml", "a.cu", "Dockerfile", "Makefile", "requirements.txt", "a.rs"] {
+        for text in [
+            "gpu",
+            "=gpu",
+            "中gpu中=1",
+            "for gpu",
+            "gpu:",
+            "{\"gpu\"",
+            "#define gpu",
+            "- gpu",
+            "\tgpu =",
+        ] {
+            for name in
+                ["a.sh", "a.yaml", "a.cu", "Dockerfile", "Makefile", "requirements.txt", "a.rs"]
+            {
                 claims(name, text);
             }
         }

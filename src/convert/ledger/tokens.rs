@@ -1,6 +1,7 @@
 //! The tokens that the ledger counts: words of CUDA, and the names of libraries without NPU support.
 //!
-//! Words count anywhere and in any case, names of libraries only as whole words. The search runs
+//! Words count anywhere and in any case, names of libraries only as whole words: `apex`, neither
+//! `my_apex` nor `apex-tools`. The search runs
 //! from left to right, takes the longest match and never overlaps.
 
 use std::ops::Range;
@@ -40,6 +41,11 @@ impl Token {
     /// Byte range in the decoded text.
     pub fn range(self) -> Range<usize> {
         self.start..self.start + words()[usize::from(self.word)].len()
+    }
+
+    /// Whether it is the name of a library.
+    pub(crate) fn is_library(self) -> bool {
+        usize::from(self.word) >= TOKENS.anywhere
     }
 
     /// The word of the list.
@@ -116,9 +122,15 @@ pub(crate) fn is_bare(name: &str) -> bool {
     BARE.contains_key(name) || BARE.contains_key(name.to_ascii_lowercase().as_str())
 }
 
-/// Whether no letter, digit or underscore is next to a range.
+/// Whether a name is how devices and backends are called: no attribute of that name is explained by
+/// a variable that happens to have it.
+pub(crate) fn is_device_word(name: &str) -> bool {
+    ["cuda", "nccl", "cudnn", "cublas"].iter().any(|word| name.eq_ignore_ascii_case(word))
+}
+
+/// Whether no letter, digit, underscore or hyphen is next to a range.
 fn is_word(text: &[u8], range: Range<usize>) -> bool {
-    let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let goes_on = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let before = range.start.checked_sub(1).and_then(|at| text.get(at));
     !before.is_some_and(goes_on) && !text.get(range.end).is_some_and(goes_on)
 }
@@ -134,7 +146,7 @@ mod tests {
     #[test]
     fn words_count_anywhere_and_libraries_as_words() {
         assert_eq!(found("use_CUDA nGPUs barracuda"), ["cuda", "gpu", "cuda"]);
-        assert_eq!(found("import apex, apexes, my_apex, Apex.amp"), ["apex", "apex"]);
+        assert_eq!(found("import apex, apexes, my_apex, apex-tools, Apex.amp"), ["apex", "apex"]);
         assert_eq!(found("flash_attn flash_attn_2 tritonclient"), ["flash_attn", "triton"]);
         assert!(!any(b"nothing of it") && any(b"\xff gpu"));
     }

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::FileLedger;
-use super::blocker::Blocker;
-use super::entry::{Class, Reason};
+use super::entry::Class;
 
 /// How many tokens are in which class. The four classes add up to `tokens`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -23,9 +22,9 @@ pub struct Totals {
     /// Tokens that neither a rule nor a reason accounts for.
     pub unexplained: usize,
     /// Tokens that need manual work, by what it blocks.
-    pub by_blocker: BTreeMap<Blocker, usize>,
+    pub by_blocker: BTreeMap<&'static str, usize>,
     /// Tokens that stay, by reason.
-    pub by_reason: BTreeMap<Reason, usize>,
+    pub by_reason: BTreeMap<&'static str, usize>,
 }
 
 impl Totals {
@@ -37,11 +36,11 @@ impl Totals {
                 Class::Changed { .. } => self.changed += 1,
                 Class::Manual { blocker, .. } => {
                     self.manual += 1;
-                    *self.by_blocker.entry(*blocker).or_default() += 1;
+                    *self.by_blocker.entry(blocker.as_str()).or_default() += 1;
                 }
                 Class::Kept { reason, .. } => {
                     self.kept += 1;
-                    *self.by_reason.entry(*reason).or_default() += 1;
+                    *self.by_reason.entry(reason.as_str()).or_default() += 1;
                 }
                 Class::Unexplained => self.unexplained += 1,
             }

@@ -3,8 +3,18 @@
 use std::ops::Range;
 
 /// Words that begin commands: a text with one of them is run, not read.
-const COMMANDS: &[&str] =
-    &["python", "nvidia-smi", "nvcc", "docker", "srun", "torchrun", "bash ", "pip ", "conda ", "./"];
+const COMMANDS: &[&str] = &[
+    "python",
+    "nvidia-smi",
+    "nvcc",
+    "docker",
+    "srun",
+    "torchrun",
+    "bash ",
+    "pip ",
+    "conda ",
+    "./",
+];
 
 /// Whether a text is written for readers: several words, and neither code nor a command.
 pub(crate) fn is_sentence(text: &str) -> bool {
@@ -13,20 +23,39 @@ pub(crate) fn is_sentence(text: &str) -> bool {
         let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
         word.chars().count() > 1 && word.chars().all(|c| c.is_alphabetic() || c == '\'' || c == '-')
     });
-    let code = ["--", "torch.", "==", "${", "$(", "&&", "import ", "os.", "=\"", "='", ".cuda", "def "];
+    let code =
+        ["--", "torch.", "==", "${", "$(", "&&", "import ", "os.", "=\"", "='", ".cuda", "def "];
     let lower = text.to_ascii_lowercase();
-    words.count() >= 3
+    words.count() >= 2
         && spoken.count() >= 2
         && !code.iter().any(|sign| lower.contains(sign))
         && !COMMANDS.iter().any(|word| lower.contains(word))
 }
 
+/// Whether a text can be neither a device, a name nor code: text that a test compares.
+pub(crate) fn is_inert(text: &str) -> bool {
+    let code = ["torch.", ".cuda", "import ", "--", "export "];
+    text.trim().contains(char::is_whitespace)
+        && !code.iter().any(|sign| text.contains(sign))
+        && !COMMANDS.iter().any(|word| text.contains(word))
+}
+
+/// Whether a line without a key is a long text of words, which may name programs.
+pub(crate) fn is_long_text(text: &str) -> bool {
+    let words = text.split_ascii_whitespace();
+    let spoken = words.filter(|word| {
+        let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
+        word.chars().count() > 1 && word.chars().all(char::is_alphabetic)
+    });
+    spoken.count() >= 8 && !text.contains("--")
+}
+
 /// Whether the word at `range` belongs to an address: a URL, or a repository of a hub.
 pub(crate) fn is_address(text: &str, range: &Range<usize>) -> bool {
-    let ends = |c: char| c.is_whitespace() || "\"'<>()[]{},|`".contains(c);
-    let start = text[..range.start].rfind(ends).map_or(0, |at| {
-        at + text[at..].chars().next().map_or(1, char::len_utf8)
-    });
+    let ends = |c: char| c.is_whitespace() || "\"'<>()[],|`".contains(c);
+    let start = text[..range.start]
+        .rfind(ends)
+        .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
     let end = text[range.end..].find(ends).map_or(text.len(), |at| range.end + at);
     let word = &text[start..end];
     word.contains("://") || word.starts_with("git@") || is_hub_name(word)
@@ -82,8 +111,15 @@ mod tests {
     fn sentences_are_read_and_commands_are_run() {
         assert!(is_sentence("No GPU found, training on CPU"));
         assert!(is_sentence("number of gpus per node"));
-        for code in ["cuda", "cuda:0", "gpu mem", "python train.py on cuda now", "x = torch.cuda.x is on",
-            "nvidia-smi shows all of it", "train it --device cuda please now"] {
+        for code in [
+            "cuda",
+            "cuda:0",
+            "gpu 0",
+            "python train.py on cuda now",
+            "x = torch.cuda.x is on",
+            "nvidia-smi shows all of it",
+            "train it --device cuda please now",
+        ] {
             assert!(!is_sentence(code), "{code}");
         }
     }

@@ -22,8 +22,12 @@ const HEAD: &str = "path,line,column,token,class,rule,blocker,reason,witness_pat
 ///
 /// Errors of `out`.
 pub fn json(ledger: &Ledger, out: &mut dyn Write) -> io::Result<()> {
-    let document =
-        Document { version: VERSION, tokens: tokens::words(), counts: ledger.totals(), files: Files(ledger) };
+    let document = Document {
+        version: VERSION,
+        tokens: tokens::words(),
+        counts: ledger.totals(),
+        files: Files(ledger),
+    };
     serde_json::to_writer_pretty(&mut *out, &document)?;
     out.write_all(b"\n")
 }
@@ -182,7 +186,10 @@ impl Serialize for Row<'_> {
             }
         }
         if !columns.witness_path.is_empty() {
-            row.serialize_entry("witness", &Place { path: columns.witness_path, line: columns.witness_line })?;
+            row.serialize_entry(
+                "witness",
+                &Place { path: columns.witness_path, line: columns.witness_line },
+            )?;
         }
         row.end()
     }

@@ -14,6 +14,8 @@ pub(super) enum Meaning {
     Prose(u32),
     /// Text that a test expects, on this line.
     Test(u32),
+    /// The owner of something outside of the project.
+    Address(u32),
     /// A name that is defined on this line.
     Defined(u32),
     /// A key of the table on this line.
@@ -33,14 +35,14 @@ impl Meaning {
         match self {
             Self::Plain | Self::Key(_) => Claim::Open,
             Self::Prose(line) => Claim::Is(Class::kept(Reason::Prose, *line)),
+            Self::Address(line) => Claim::Is(Class::kept(Reason::Address, *line)),
             Self::Test(line) => Claim::Is(Class::kept(Reason::TestText, *line)),
             Self::Defined(line) => Claim::Is(Class::kept(Reason::OwnName, *line)),
             Self::TableKey(line) => Claim::Is(Class::kept(Reason::TableKey, *line)),
             Self::Own(name, wanted) => Claim::Own(name.clone(), *wanted),
-            Self::Rule(rule) => Claim::Is(Class::Kept {
-                reason: Reason::Rule,
-                witness: Witness::Rule(rule.id),
-            }),
+            Self::Rule(rule) => {
+                Claim::Is(Class::Kept { reason: Reason::Rule, witness: Witness::Rule(rule.id) })
+            }
             Self::Manual(rule) => Claim::Is(crate::ledger::claims::manual(rule)),
         }
     }

@@ -9,6 +9,7 @@
 
 mod calls;
 mod meaning;
+mod names;
 mod siblings;
 mod walk;
 
@@ -18,14 +19,16 @@ use ruff_text_size::{Ranged as _, TextRange, TextSize};
 use self::meaning::{Meaning, Meanings};
 use self::siblings::Siblings;
 use self::walk::Walk;
+use super::npu_branches::merge_ranges;
 use super::source::Source;
 use super::{Context, switched_off};
-use crate::ledger::claims::{Planned, manual, planned};
+use crate::ledger::claims::{Planned, by_rule, manual, planned};
 use crate::ledger::entry::{Claim, Class, Definition, Reason, Wanted};
 use crate::ledger::text_lines::TextLines;
-use crate::ledger::tokens::{Token, is_bare};
+use crate::ledger::tokens::{Token, is_bare, is_device_word};
 use crate::ledger::wording;
-use crate::site::FilePlan;
+use crate::rules::{Action, Match, Rule, Rules};
+use crate::site::{Decision, FilePlan, Site};
 use pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse};
 
 /// The claims about the tokens of a file, and the names that it defines.
@@ -80,16 +83,19 @@ fn explain_here(subject: &Subject<'_>, context: &Context<'_>) -> Result<Explaine
         .filter(|token| token.kind().is_comment())
         .map(ruff_text_size::Ranged::range)
         .collect();
-    let off = switched_off(text, &comments);
+    let off = merge_ranges(switched_off(text, &comments));
     let mut claims = Vec::with_capacity(tokens.len());
     for (token, planned) in tokens.iter().zip(planned(tokens, plan, subject.written)) {
         let range = token.range();
         let at = text_range(&range);
         let line = lines.line(range.start);
         while lexical.next_if(|one| one.range().end() <= at.start()).is_some() {}
-        let kind = lexical.peek().filter(|one| one.range().start() < at.end()).map(|one| one.kind());
+        let kind =
+            lexical.peek().filter(|one| one.range().start() < at.end()).map(|one| one.kind());
         let is_comment = kind == Some(TokenKind::Comment);
-        let exempt = off.iter().find(|off| off.contains_range(at));
+        let after = off.partition_point(|off| off.start() <= at.start());
+        let exempt = after.checked_sub(1).and_then(|at| off.get(at));
+        let exempt = exempt.filter(|off| off.contains_range(at));
         let claim = if let Planned::Changed(rule) = planned {
             Claim::Is(Class::Changed { rule })
         } else if is_comment {
@@ -103,7 +109,7 @@ fn explain_here(subject: &Subject<'_>, context: &Context<'_>) -> Result<Explaine
         } else if let Some(rule) = calls.iter().find(|(call, _)| call.contains_range(at)) {
             Claim::Is(manual(rule.1))
         } else if let Some(meaning) = strings.of(at) {
-            string(subject, &lines, token, meaning)
+            string(subject, context, &lines, token, meaning)
         } else if let Some(meaning) = names.of(at) {
             meaning.claim()
         } else {
@@ -117,26 +123,41 @@ fn explain_here(subject: &Subject<'_>, context: &Context<'_>) -> Result<Explaine
 /// The claim about a token in a string.
 fn string(
     subject: &Subject<'_>,
+    context: &Context<'_>,
     lines: &TextLines<'_>,
     token: &Token,
     (whole, meaning): (TextRange, &Meaning),
 ) -> Claim {
     let range = token.range();
     let line = lines.line(range.start);
-    let content = &subject.text[whole];
+    let content = start_of(&subject.text[whole]);
+    let (text, column) = lines.around(range.start);
+    let place = column..(column + range.len()).min(text.len());
     let is_device = is_device(content);
     match meaning {
-        Meaning::Plain | Meaning::Test(_) if is_device => Claim::Open,
+        // `import_module("tensorrt")` is manual work of the library, other bare words are open.
+        Meaning::Plain | Meaning::Test(_) if is_device => {
+            library(content, context).map_or(Claim::Open, Claim::Is)
+        }
         Meaning::Plain => {
-            if wording::is_address(subject.text, &range) {
+            if wording::is_address(text, &place) {
                 return Claim::Is(Class::kept(Reason::Address, line));
             }
             if wording::is_sentence(content) {
                 return Claim::Is(Class::kept(Reason::Prose, line));
             }
-            let name = wording::identifier(subject.text, &range);
-            match wording::path(subject.text, &range) {
-                Some(path) if path.len() > name.len() => Claim::Own(path.to_owned(), Wanted::Path),
+            let name = wording::identifier(text, &place);
+            if let Some(class) = library(content, context) {
+                return Claim::Is(class);
+            }
+            if let Some(rule) = macro_of_extension(content, subject.plan) {
+                return Claim::Is(manual(rule));
+            }
+            match wording::path(text, &place) {
+                Some(path) if path.contains('/') => Claim::Own(path.to_owned(), Wanted::Path),
+                Some(path) if path.len() > name.len() && is_bare(name) => {
+                    Claim::Own(path.to_owned(), Wanted::Path)
+                }
                 _ if !is_bare(name) => Claim::Own(name.to_owned(), Wanted::Any),
                 _ => Claim::Open,
             }
@@ -144,6 +165,48 @@ fn string(
         Meaning::Key(wanted) => Claim::Own(content.to_owned(), *wanted),
         other => other.claim(),
     }
+}
+
+/// A library or package that the table of rules knows, named by a whole string: `tritonclient[all]`.
+fn library(text: &str, context: &Context<'_>) -> Option<Class> {
+    let name = text.split(['[', '=', '<', '>', '!', '~']).next().unwrap_or(text).trim();
+    let rules = Rules::builtin();
+    let known = rules.find(Match::Library, name).or_else(|| rules.find(Match::Package, name));
+    if context.is_own_package(name.split('.').next().unwrap_or(name)) {
+        return None;
+    }
+    // `lightning.fabric.utilities`: the module is of the library.
+    let module =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
+    let root = || name.split_once('.').filter(|_| module(name)).map(|(root, _)| root);
+    let rule = known.or_else(|| rules.find(Match::Library, root()?))?;
+    // Words of devices are no names of libraries.
+    (!is_device_word(name)).then(|| match rule.action {
+        Action::Flag | Action::Rewrite => manual(rule),
+        _ => by_rule(rule),
+    })
+}
+
+/// A macro for the compiler, where the file builds a CUDA extension: it goes with the extension.
+fn macro_of_extension(text: &str, plan: &FilePlan) -> Option<&'static Rule> {
+    let name = text.trim_start_matches("-D");
+    let is_macro = name.bytes().all(|byte| {
+        byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'=')
+    });
+    let builds = |site: &&Site| {
+        site.decision == Decision::Flagged && site.rule.name.ends_with("CUDAExtension")
+    };
+    let site = plan.sites.iter().find(builds).filter(|_| is_macro && name.contains('_'))?;
+    Some(site.rule)
+}
+
+/// As much of a string as tells what it is.
+fn start_of(text: &str) -> &str {
+    let mut end = text.len().min(2048);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 /// Whether a text is a device or a backend from end to end.

@@ -1,6 +1,8 @@
 //! Code that stays since it handles NPUs next to CUDA, or decides what is built: with the line that
 //! shows it.
 
+use std::ops::RangeInclusive;
+
 use ruff_python_ast::Stmt;
 use ruff_text_size::{Ranged as _, TextRange};
 
@@ -27,14 +29,9 @@ impl Siblings {
             let first = lines.line(statement.start().to_usize());
             let last = lines.line(statement.end().to_usize());
             let near = lines.line(range.start().to_usize());
-            let nearest = |all: &[u32]| {
-                let inside = all.iter().filter(|line| (first..=last).contains(*line));
-                inside.min_by_key(|line| line.abs_diff(near)).copied()
-            };
+            let nearest = |all: &[u32]| closest(all, near, first..=last);
             // The witness may stand before the statement, as an early return does.
-            let close = |all: &[u32]| {
-                all.iter().filter(|line| line.abs_diff(near) <= 12).min_by_key(|line| line.abs_diff(near)).copied()
-            };
+            let close = |all: &[u32]| closest(all, near, near.saturating_sub(12)..=near + 12);
             let sibling = nearest(&npu).or_else(|| close(&npu));
             sibling
                 .map(|line| (Reason::NpuSibling, line))
@@ -64,11 +61,25 @@ fn numbers(lines: &TextLines<'_>, has: impl Fn(&str) -> bool, needed: bool) -> V
     code.filter(|(_, line)| has(line)).map(|(number, _)| number).collect()
 }
 
+/// The line of a sorted list that is closest to `near`, within `range`.
+fn closest(all: &[u32], near: u32, range: RangeInclusive<u32>) -> Option<u32> {
+    let after = all.partition_point(|line| *line < near);
+    let next = all.get(after);
+    let before = after.checked_sub(1).and_then(|at| all.get(at));
+    let within = before.into_iter().chain(next).filter(|line| range.contains(*line));
+    within.min_by_key(|line| line.abs_diff(near)).copied()
+}
+
 /// The innermost statement with a body around a range: of the module, a function or a class.
 fn around(body: &[Stmt], range: TextRange) -> TextRange {
     let mut found = range;
     let mut level = body;
-    while let Some(stmt) = level.iter().find(|stmt| stmt.range().contains_range(range)) {
+    loop {
+        let after = level.partition_point(|stmt| stmt.range().start() <= range.start());
+        let Some(stmt) = after.checked_sub(1).and_then(|at| level.get(at)) else { return found };
+        if !stmt.range().contains_range(range) {
+            return found;
+        }
         found = stmt.range();
         level = match stmt {
             Stmt::FunctionDef(def) => &def.body,
@@ -76,5 +87,4 @@ fn around(body: &[Stmt], range: TextRange) -> TextRange {
             _ => return found,
         };
     }
-    found
 }

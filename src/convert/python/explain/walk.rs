@@ -1,38 +1,45 @@
 //! The walk that finds out what strings and names with tokens are there for. What has no token in
 //! it is not entered.
 
+use foldhash::HashMap;
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{
-    Alias, CmpOp, ExceptHandler, Expr, ExprCall, ExprContext, FStringPart,
-    InterpolatedStringElement, Keyword, Parameters, Stmt, StringLiteral,
+    CmpOp, ExceptHandler, Expr, ExprCall, ExprContext, FStringPart, InterpolatedStringElement,
+    Parameters, Stmt, StringLiteral,
 };
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
 use super::meaning::{Meaning, Meanings};
+use super::names::imports;
 use super::{Subject, calls};
 use crate::ledger::entry::{Definition, DefinitionKind, Wanted};
 use crate::ledger::text_lines::TextLines;
 use crate::ledger::tokens::Token;
+use crate::ledger::wording;
 use crate::python::literal;
-use crate::python::names::canonical;
 use crate::python::source::Source;
-use crate::rules::{Action, Match, Rule, Rules};
-use crate::site::Decision;
-use pysyntax::scope::{Binding, ScopeId, root};
+use pysyntax::scope::ScopeId;
+
+/// Reported calls whose arguments are looked for.
+const MAX_CALLS: usize = 2000;
 
 /// The walk through one module.
 pub(super) struct Walk<'a> {
-    source: &'a Source<'a>,
-    subject: &'a Subject<'a>,
+    pub(super) source: &'a Source<'a>,
+    pub(super) subject: &'a Subject<'a>,
     lines: &'a TextLines<'a>,
-    scope: ScopeId,
+    pub(super) scope: ScopeId,
     /// What strings are that stand in the expression around them.
     meaning: Meaning,
     /// Whether names that are bound are fields of a class.
     in_class: bool,
+    /// The line of the function of a test around.
+    test: Option<u32>,
     /// Statements that import, in the order of the text.
-    imports: Vec<TextRange>,
-    found: Meanings,
+    pub(super) imports: Vec<TextRange>,
+    /// Variables, functions and classes with tokens, by name, with the line of the definition.
+    pub(super) variables: HashMap<String, u32>,
+    pub(super) found: Meanings,
 }
 
 impl<'a> Walk<'a> {
@@ -48,7 +55,9 @@ impl<'a> Walk<'a> {
             scope: 0,
             meaning: Meaning::Plain,
             in_class: false,
+            test: None,
             imports: Vec::new(),
+            variables: HashMap::default(),
             found: Meanings::default(),
         }
     }
@@ -62,19 +71,22 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether any token stands in `range`.
-    fn has_token(&self, range: TextRange) -> bool {
+    pub(super) fn has_token(&self, range: TextRange) -> bool {
         let tokens: &[Token] = self.subject.tokens;
         let first = tokens.partition_point(|token| token.start < range.start().to_usize());
         tokens.get(first).is_some_and(|token| token.start < range.end().to_usize())
     }
 
-    fn line(&self, at: TextSize) -> u32 {
+    pub(super) fn line(&self, at: TextSize) -> u32 {
         self.lines.line(at.to_usize())
     }
 
-    fn define(&mut self, name: &str, range: TextRange, kind: DefinitionKind) {
+    pub(super) fn define(&mut self, name: &str, range: TextRange, kind: DefinitionKind) {
         if self.has_token(range) {
             let line = self.line(range.start());
+            if kind != DefinitionKind::Member {
+                self.variables.entry(name.to_owned()).or_insert(line);
+            }
             self.found.definitions.push(Definition { name: name.to_owned(), kind, line });
             self.found.names.0.add(range, Meaning::Defined(line));
         }
@@ -97,18 +109,6 @@ impl<'a> Walk<'a> {
         if self.in_class { DefinitionKind::Member } else { DefinitionKind::Name }
     }
 
-    /// The rule of the reported site that overlaps a range.
-    fn flagged(&self, range: TextRange) -> Option<&'static Rule> {
-        let range = literal::span(range);
-        let sites = &self.subject.plan.sites;
-        let before = sites.partition_point(|site| site.range.start < range.end);
-        // Sites of a call begin in it or shortly before.
-        sites[..before].iter().rev().take(64).find_map(|site| {
-            let meets = site.range.end > range.start && site.decision == Decision::Flagged;
-            meets.then_some(site.rule)
-        })
-    }
-
     fn parameters(&mut self, parameters: &Parameters) {
         for parameter in parameters {
             let name = parameter.name();
@@ -116,126 +116,30 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// `import a.b as c`, `from a.b import c as d`.
-    fn alias(&mut self, alias: &Alias, module: &str) {
-        if let Some(name) = &alias.asname {
-            self.define(name.as_str(), name.range(), DefinitionKind::Name);
+    fn defaults(&mut self, parameters: &'a Parameters) {
+        for parameter in parameters {
+            parameter.annotation().iter().for_each(|one| self.visit_expr(one));
+            let Some(default) = parameter.default() else { continue };
+            let words = calls::is_words(parameter.name().as_str());
+            let line = self.line(parameter.range().start());
+            let meaning = if words { Meaning::Prose(line) } else { Meaning::Plain };
+            self.with(meaning, |walk| walk.visit_expr(default));
         }
-        let own = alias.name.as_str();
-        let path = if module.is_empty() { own.to_owned() } else { format!("{module}.{own}") };
-        let meaning = self.path_meaning(&path, alias.name.range());
-        self.found.names.0.add(alias.name.range(), meaning);
     }
 
-    /// What a dotted name of an import is.
-    fn path_meaning(&self, path: &str, range: TextRange) -> Meaning {
-        let first = path.split('.').next().unwrap_or(path);
-        if first.is_empty() || self.source.context.is_own_package(first) {
-            let last = path.rsplit('.').next().unwrap_or(path);
-            let last = if crate::ledger::tokens::any(last.as_bytes()) {
-                last
-            } else {
-                path.rsplit('.').find(|part| crate::ledger::tokens::any(part.as_bytes())).unwrap_or(last)
-            };
-            return Meaning::Own(last.to_owned(), Wanted::Any);
-        }
-        if let Some(rule) = self.flagged(range).or_else(|| self.flagged_import(range)) {
-            return Meaning::Manual(rule);
-        }
-        rule_of(path).map_or(Meaning::Plain, |rule| match rule.action {
-            Action::Flag => Meaning::Manual(rule),
-            _ => Meaning::Rule(rule),
-        })
-    }
-
-    fn flagged_import(&self, at: TextRange) -> Option<&'static Rule> {
-        let after = self.imports.partition_point(|range| range.start() <= at.start());
-        let statement = *self.imports.get(after.checked_sub(1)?)?;
-        statement.contains_range(at).then(|| self.flagged(statement))?
-    }
-
-    /// The import behind a name, if the name is imported.
-    fn import(&self, name: &str) -> Option<(&str, TextRange)> {
-        let (_, bindings) = self.source.scopes.bindings(name, self.scope)?;
-        bindings.iter().find_map(|binding| match binding {
-            Binding::Import { path, at, .. } => Some((path.as_str(), *at)),
-            _ => None,
-        })
-    }
-
-    fn name(&mut self, name: &str, range: TextRange) {
-        let meaning = match self.import(name) {
-            Some((path, at)) => {
-                let renamed = path.rsplit('.').next() != Some(name);
-                match self.path_meaning(path, at) {
-                    // The alias is a name of the project.
-                    Meaning::Plain if renamed => Meaning::Defined(self.line(at.start())),
-                    Meaning::Own(..) => Meaning::Own(name.to_owned(), Wanted::Any),
-                    other => other,
-                }
-            }
-            None if self.source.scopes.bindings(name, self.scope).is_some() => {
-                Meaning::Own(name.to_owned(), Wanted::Any)
-            }
-            None => Meaning::Own(name.to_owned(), Wanted::Any),
+    /// A string that an f-string formats is a part of its text: `f"{'GPU_mem':>10}"`.
+    fn interpolated(&mut self, expr: &'a Expr) {
+        let meaning = match expr {
+            Expr::StringLiteral(_) => Meaning::Prose(self.line(expr.range().start())),
+            _ => Meaning::Plain,
         };
-        let meaning = match meaning {
-            // A variable of this very file may be called as the device is.
-            Meaning::Own(name, Wanted::Any) if crate::ledger::tokens::is_bare(&name) => {
-                let bound = self.found.definitions.iter().find(|one| {
-                    one.name == name && one.kind != DefinitionKind::Member
-                        && self.source.scopes.bindings(&name, self.scope).is_some()
-                });
-                bound.map_or(Meaning::Own(name.clone(), Wanted::Any), |one| Meaning::Defined(one.line))
-            }
-            other => other,
-        };
-        self.found.names.0.add(range, meaning);
-    }
-
-    fn attribute(&mut self, expr: &'a Expr, name: &str, range: TextRange, called: bool) {
-        let own = || Meaning::Own(name.to_owned(), Wanted::Member);
-        let path = self.source.scopes.path(expr, self.scope);
-        let import = root(expr).and_then(|root| self.import(root));
-        let meaning = match (path, import) {
-            (Some(path), Some((_, at))) => match self.path_meaning(&path, at) {
-                Meaning::Own(..) => own(),
-                other => other,
-            },
-            (Some(path), None) => rule_of(&path).map_or_else(own, Meaning::Rule),
-            // A call of the method of tensors: no name of the project explains it.
-            (None, _) if called && crate::ledger::tokens::is_bare(name) => Meaning::Plain,
-            (None, _) => own(),
-        };
-        self.found.names.0.add(range, meaning);
-    }
-
-    fn keyword(&mut self, call: &ExprCall, keyword: &Keyword) {
-        let Some(name) = &keyword.arg else { return };
-        if !self.has_token(name.range()) {
-            return;
-        }
-        let path = self.source.scopes.path(&call.func, self.scope);
-        let external = path.as_deref().is_some_and(|path| {
-            let first = path.split('.').next().unwrap_or(path);
-            !(first.is_empty() || self.source.context.is_own_package(first))
-        });
-        if call.func.as_name_expr().is_some_and(|name| name.id.as_str() == "dict") {
-            self.define(name.as_str(), name.range(), DefinitionKind::Key);
-        } else {
-            let rule = path.as_deref().and_then(rule_of).filter(|rule| rule.action != Action::Rewrite);
-            let meaning = match (external, rule) {
-                (true, Some(rule)) if rule.action == Action::Flag => Meaning::Manual(rule),
-                (true, Some(rule)) => Meaning::Rule(rule),
-                (true, None) => Meaning::Plain,
-                _ => Meaning::Own(name.to_string(), Wanted::Parameter),
-            };
-            self.found.names.0.add(name.range(), meaning);
-        }
+        self.with(meaning, |walk| walk.visit_expr(expr));
     }
 
     fn call(&mut self, call: &'a ExprCall) {
-        if let Some(rule) = self.flagged(call.func.range()) {
+        if self.found.manual.len() < MAX_CALLS
+            && let Some(rule) = self.flagged(call.func.range())
+        {
             self.found.manual.push((call.range(), rule));
         }
         let name = match &*call.func {
@@ -268,6 +172,10 @@ impl<'a> Walk<'a> {
                     Meaning::Defined(self.line(argument.range().start()))
                 }
                 Some(_) if calls::is_key(name) && at <= 1 => Meaning::Key(Wanted::Member),
+                // A device is no message, unless the function is known to print it.
+                Some(text) if super::is_device(text) && !calls::is_known_message(name) => {
+                    Meaning::Plain
+                }
                 _ if message => Meaning::Prose(line),
                 _ => self.meaning.clone(),
             };
@@ -278,7 +186,11 @@ impl<'a> Walk<'a> {
             let named = keyword.arg.as_ref().map_or("", |name| name.as_str());
             let meaning = match (literal::plain(&keyword.value), named) {
                 (_, "match") => Meaning::Test(line),
-                (_, named) if calls::is_words(named) => Meaning::Prose(self.line(keyword.range().start())),
+                (Some(_), "org" | "owner" | "vendor" | "namespace") => Meaning::Address(line),
+                (_, "columns") => Meaning::TableKey(line),
+                (_, named) if calls::is_words(named) => {
+                    Meaning::Prose(self.line(keyword.range().start()))
+                }
                 (Some(text), "dest") => {
                     self.define_string(text, keyword.value.range());
                     Meaning::Defined(self.line(keyword.range().start()))
@@ -302,6 +214,12 @@ impl<'a> Walk<'a> {
 
     fn literal(&mut self, part: &StringLiteral) {
         let content = literal::content(part);
+        if let (Meaning::Plain, Some(line)) = (&self.meaning, self.test)
+            && wording::is_inert(&self.subject.text[content.clone()])
+        {
+            self.found.strings.add(super::text_range(&content), Meaning::Test(line));
+            return;
+        }
         self.found.strings.add(super::text_range(&content), self.meaning.clone());
     }
 
@@ -339,16 +257,25 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 one.names.iter().for_each(|alias| self.alias(alias, &path));
             }
             Stmt::FunctionDef(def) => {
-                self.define(def.name.as_str(), def.name.range(), if self.in_class { DefinitionKind::Member } else { DefinitionKind::Name });
+                self.define(
+                    def.name.as_str(),
+                    def.name.range(),
+                    if self.in_class { DefinitionKind::Member } else { DefinitionKind::Name },
+                );
                 let outer = std::mem::take(&mut self.in_class);
+                let outer_test = self.test;
+                if self.subject.test {
+                    self.test = Some(self.line(def.name.range().start()));
+                }
                 def.decorator_list.iter().for_each(|one| self.visit_expr(&one.expression));
                 self.inside(stmt.range(), |walk| {
                     walk.parameters(&def.parameters);
-                    walk.visit_parameters(&def.parameters);
+                    walk.defaults(&def.parameters);
                     def.returns.iter().for_each(|one| walk.visit_expr(one));
                     walk.visit_body(&def.body);
                 });
                 self.in_class = outer;
+                self.test = outer_test;
             }
             Stmt::ClassDef(def) => {
                 self.define(def.name.as_str(), def.name.range(), DefinitionKind::Name);
@@ -393,8 +320,18 @@ impl<'a> Visitor<'a> for Walk<'a> {
             return;
         }
         match expr {
-            Expr::StringLiteral(one) => one.value.as_slice().iter().for_each(|part| self.literal(part)),
+            Expr::StringLiteral(one) => {
+                one.value.as_slice().iter().for_each(|part| self.literal(part))
+            }
             Expr::FString(one) => {
+                let outer = self.meaning.clone();
+                let texts: Vec<&str> = literal::texts(expr)
+                    .into_iter()
+                    .map(|range| &self.subject.text[range])
+                    .collect();
+                if matches!(outer, Meaning::Plain) && wording::is_sentence(&texts.join(" ")) {
+                    self.meaning = Meaning::Prose(self.line(expr.range().start()));
+                }
                 for part in one.value.as_slice() {
                     match part {
                         FStringPart::Literal(part) => self.literal(part),
@@ -405,13 +342,14 @@ impl<'a> Visitor<'a> for Walk<'a> {
                                         self.found.strings.add(text.range, self.meaning.clone());
                                     }
                                     InterpolatedStringElement::Interpolation(inner) => {
-                                        self.with(Meaning::Plain, |walk| walk.visit_expr(&inner.expression));
+                                        self.interpolated(&inner.expression);
                                     }
                                 }
                             }
                         }
                     }
                 }
+                self.meaning = outer;
             }
             Expr::Name(name) => match name.ctx {
                 ExprContext::Store => {
@@ -447,17 +385,26 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 let line = self.line(expr.range().start());
                 for item in &dict.items {
                     item.key.iter().for_each(|key| self.key(key, line));
-                    let outer = if matches!(self.meaning, Meaning::Prose(_)) { self.meaning.clone() } else { Meaning::Plain };
+                    let outer = if matches!(self.meaning, Meaning::Prose(_)) {
+                        self.meaning.clone()
+                    } else {
+                        Meaning::Plain
+                    };
                     self.with(outer, |walk| walk.visit_expr(&item.value));
                 }
             }
-            Expr::Compare(one) if matches!(*one.ops, [CmpOp::In | CmpOp::NotIn]) && !matches!(self.meaning, Meaning::Test(_)) => {
+            Expr::Compare(one)
+                if matches!(*one.ops, [CmpOp::In | CmpOp::NotIn])
+                    && !matches!(self.meaning, Meaning::Test(_)) =>
+            {
                 let meaning = match literal::plain(&one.left) {
                     Some(_) => Meaning::Key(Wanted::Member),
                     None => self.meaning.clone(),
                 };
                 self.with(meaning, |walk| walk.visit_expr(&one.left));
-                self.with(Meaning::Plain, |walk| one.comparators.iter().for_each(|other| walk.visit_expr(other)));
+                self.with(Meaning::Plain, |walk| {
+                    one.comparators.iter().for_each(|other| walk.visit_expr(other))
+                });
             }
             Expr::Compare(_) if !matches!(self.meaning, Meaning::Test(_)) => {
                 self.with(Meaning::Plain, |walk| walk_expr(walk, expr));
@@ -481,35 +428,4 @@ fn is_list_of_names(targets: &[Expr]) -> bool {
     let names = ["__all__", "__slots__", "__constants__", "_fields"];
     let [Expr::Name(name)] = targets else { return false };
     names.contains(&name.id.as_str())
-}
-
-/// The rule for a dotted name or for the longest part of it that has one.
-fn rule_of(path: &str) -> Option<&'static Rule> {
-    let public = canonical(path);
-    let rules = Rules::builtin();
-    let mut end = public.len();
-    loop {
-        let part = &public[..end];
-        if let Some(rule) = rules.find(Match::Api, part).or_else(|| rules.find(Match::Library, part)) {
-            return Some(rule);
-        }
-        end = public[..end].rfind('.')?;
-    }
-}
-
-/// The statements that import, wherever they stand.
-fn imports(body: &[Stmt]) -> Vec<TextRange> {
-    struct Imports(Vec<TextRange>);
-    impl<'a> Visitor<'a> for Imports {
-        fn visit_stmt(&mut self, stmt: &'a Stmt) {
-            match stmt {
-                Stmt::Import(_) | Stmt::ImportFrom(_) => self.0.push(stmt.range()),
-                _ => walk_stmt(self, stmt),
-            }
-        }
-        fn visit_expr(&mut self, _: &'a Expr) {}
-    }
-    let mut found = Imports(Vec::new());
-    found.visit_body(body);
-    found.0
 }
