@@ -1,7 +1,7 @@
 //! Lines of a text by byte offset.
 
 /// Bytes of a line that are looked at, on each side of a token.
-const WINDOW: usize = 1024;
+const WINDOW: usize = 320;
 
 /// Where the lines of a text begin.
 #[derive(Debug)]

@@ -202,7 +202,7 @@ fn macro_of_extension(text: &str, plan: &FilePlan) -> Option<&'static Rule> {
 
 /// As much of a string as tells what it is.
 fn start_of(text: &str) -> &str {
-    let mut end = text.len().min(2048);
+    let mut end = text.len().min(640);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
