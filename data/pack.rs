@@ -39,9 +39,13 @@ pub(crate) fn tables(name: &str, text: &str) -> Result<Vec<(String, Vec<u8>)>, S
     .collect()
 }
 
-/// Moves the texts of rules into a table of their own.
+/// Moves the texts of rules into a separate table, which is empty for a table without rules.
 fn split_texts(table: &mut toml::Table) -> Option<toml::Table> {
-    let rules = table.get_mut("rule")?.as_array_mut()?;
+    let Some(rules) = table.get_mut("rule") else {
+        let none = toml::Value::Array(Vec::new());
+        return Some(toml::Table::from_iter([("rule".to_owned(), none)]));
+    };
+    let rules = rules.as_array_mut()?;
     let rows = rules.iter_mut().filter_map(|rule| {
         let rule = rule.as_table_mut()?;
         let mut row = toml::Table::new();

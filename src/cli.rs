@@ -319,6 +319,11 @@ pub struct ConvertArgs {
     /// Write nothing, exit with 1 if files would change
     #[arg(long, group = "instead")]
     pub check: bool,
+    /// Write every mention of CUDA and its class to FILE
+    ///
+    /// As CSV if FILE ends in `.csv`, else as JSON.
+    #[arg(long, value_name = "FILE", conflicts_with = "undo")]
+    pub ledger: Option<PathBuf>,
     /// Directory for the resulting files
     ///
     /// Writes the converted tree there and leaves the input unchanged.

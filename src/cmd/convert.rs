@@ -2,7 +2,7 @@
 
 use data::Fault;
 use data::{OrFault as _, faults};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use pep440_rs::Version;
 
@@ -10,6 +10,7 @@ use super::audit_ops::target::resolve_release;
 use super::finish;
 use super::machine::this_machine;
 use super::output::Output;
+use super::output_file::{self, ReplaceMode};
 use super::progress;
 use super::requested::Shortened;
 use super::standard_streams::{print, print_to_stderr};
@@ -18,6 +19,7 @@ use audit::ops::Tables;
 use base::report::{ExitStatus, Report};
 use convert::copy::copy;
 use convert::diff::unified;
+use convert::ledger;
 use convert::links;
 use convert::members::{self, TargetMember, TargetSource};
 use convert::options::Options;
@@ -100,6 +102,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
         Done::Planned
     };
     let written = matches!(done, Done::Written(n) if n > 0);
+    planned.settle_ledger();
     let mut report = report(&found, &planned, &done, subject(args), output.format().is_json());
     let linked = linked.iter().map(|(at, linked)| (&*planned.files[*at].file.path, *linked));
     report.findings.extend(links::replaced(&linked.collect::<Vec<_>>()));
@@ -112,6 +115,9 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     }
     add_recovered(&mut report, &recovered);
     report.notes.extend(notes);
+    if let Some(path) = &args.ledger {
+        write_ledger(&planned, path)?;
+    }
     if args.diff {
         return show_patch(&planned, &found.idle_excludes, report, output);
     }
@@ -124,11 +130,21 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     finished
 }
 
+/// Writes the ledger as CSV or JSON, by the ending of the file.
+fn write_ledger(planned: &Plan, path: &Path) -> anyhow::Result<()> {
+    let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
+    let form = if is_csv { ledger::write::csv } else { ledger::write::json };
+    output_file::replace(path, ReplaceMode::RenameOrWrite, |out| form(&planned.ledger, out))
+        .or_fault(|| faults::CannotWrite { path: path.display() }.fault())?;
+    Ok(())
+}
+
 /// Writes the report. The HTML form has the files side by side.
 fn finish_with(mut report: Report, planned: &Plan, output: &Output) -> anyhow::Result<ExitStatus> {
     if output.format() != Format::Html {
         return finish(report, output);
     }
+    report.tables.extend(page::ledger(planned));
     output.settle(&mut report);
     output
         .write(|out, style| render_page(&report, style, &|| Box::new(page::files(planned)), out))

@@ -18,6 +18,7 @@
 //! - [`copy`]: the converted tree as a copy; [`links`]: files with several names.
 //! - [`mark`], [`mark_comment`]: comments at places that need manual work, and their text;
 //!   [`joined_lines`]: lines between which no comment can stand; [`messages`]: user-visible texts.
+//! - [`ledger`]: every token of CUDA in the tree, in exactly one class.
 //! - [`report`], [`diff`], [`page`], [`effort`]: the result as findings, as a patch, side by side,
 //!   with an estimate.
 
@@ -31,6 +32,7 @@ pub mod effort;
 pub mod encoding;
 pub mod environment;
 mod joined_lines;
+pub mod ledger;
 pub mod links;
 mod mark;
 mod mark_comment;

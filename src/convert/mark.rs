@@ -38,7 +38,7 @@ pub(super) fn mark(planner: &mut Planner<'_>, kind: FileKind, name: &str) {
 fn comments(text: &str, kind: FileKind, name: &str) -> Option<(&'static str, Vec<Range<usize>>)> {
     let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
     match kind {
-        FileKind::Python | FileKind::Notebook => None,
+        FileKind::Python | FileKind::Notebook | FileKind::Text => None,
         _ if is(&[".json", ".jsonc"]) => None,
         FileKind::Shell => Some(("#", shell::spans(text))),
         FileKind::Config | FileKind::Requirements | FileKind::Container

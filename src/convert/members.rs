@@ -5,6 +5,7 @@ use serde::Serialize;
 use base::text::Text;
 
 use super::effort::Effort;
+use super::ledger::totals::Totals;
 use super::site::Certainty;
 use treeedit::kind::FileKind;
 
@@ -16,6 +17,8 @@ pub struct ConvertMembers<'a> {
     pub counts: Counts,
     /// Estimated hours of work.
     pub effort: Effort,
+    /// Tokens of CUDA in the tree, by class.
+    pub ledger: Totals,
     /// What became of the changes.
     pub result: ConvertResult,
     /// The files.

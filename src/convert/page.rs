@@ -1,6 +1,7 @@
 //! The files of a plan for a reviewer: old and new side by side, the changed words marked, and
 //! what a person has to look at in its place.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
@@ -9,11 +10,14 @@ use super::diff::{lines, operations};
 use super::plan::{Plan, PlannedFile};
 use super::report::shown;
 use super::site::{Decision, Site};
-use base::report::{DiffLine, DiffNote, DiffRow, FileDiff, LinePart};
+use base::report::{DiffLine, DiffNote, DiffRow, FileDiff, LinePart, Table};
+use base::text::Text;
 use data::ui;
 
 /// Lines around a change or a flagged place.
 const CONTEXT: usize = 3;
+/// Files in the table of the ledger; `--ledger` writes all of them.
+const MAX_FILES: usize = 2000;
 /// Pairs of lines of one change that are compared to find those that are alike.
 const MAX_PAIRS: usize = 10_000;
 /// Longer lines are compared as a whole: their words would take long.
@@ -23,6 +27,41 @@ const MAX_WORDS: usize = 4000;
 pub fn files(plan: &Plan) -> impl Iterator<Item = FileDiff> {
     let shown = |file: &&PlannedFile| file.after.is_some() || file.plan.sites.iter().any(is_shown);
     plan.files.iter().filter(shown).map(compare)
+}
+
+/// The ledger by file: first the files with most unexplained tokens.
+pub fn ledger(plan: &Plan) -> Option<Table> {
+    let mut files: Vec<_> = plan.ledger.files.iter().map(|file| (file, file.totals())).collect();
+    files.sort_by_key(|(_, totals)| Reverse((totals.unexplained, totals.manual)));
+    let rest = files.len().saturating_sub(MAX_FILES);
+    let mut rows: Vec<Vec<Text>> = files
+        .into_iter()
+        .take(MAX_FILES)
+        .map(|(file, totals)| {
+            let counts =
+                [totals.tokens, totals.changed, totals.manual, totals.kept, totals.unexplained];
+            let counts = counts.map(|count| Text::same(count.to_string()));
+            std::iter::once(Text::same(file.path.clone())).chain(counts).collect()
+        })
+        .collect();
+    if rest > 0 {
+        let more = ui::ConvertLedgerMore { n: rest }.text();
+        rows.push(std::iter::once(more).chain((0..5).map(|_| Text::same(String::new()))).collect());
+    }
+    (!rows.is_empty()).then(|| Table {
+        title: ui::CONVERT_LEDGER_TABLE.text(),
+        head: [
+            ui::CONVERT_HEAD_FILE,
+            ui::CONVERT_HEAD_TOKENS,
+            ui::CONVERT_HEAD_CHANGED,
+            ui::CONVERT_HEAD_MANUAL,
+            ui::CONVERT_HEAD_KEPT,
+            ui::CONVERT_HEAD_UNEXPLAINED,
+        ]
+        .map(ui::Label::text)
+        .to_vec(),
+        rows,
+    })
 }
 
 fn is_shown(site: &Site) -> bool {

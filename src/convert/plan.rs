@@ -15,9 +15,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use super::encoding::{DecodeError, Decoded, differs_only_in};
+use super::ledger::{self, Ledger, tokens};
 use super::options::Options;
 use super::prefilter::Prefilter;
 use super::python::{ImportedName, Module, Project};
+use super::report::shown;
 use super::site::{self, Decision, FilePlan};
 use super::syntax::UnparsableText;
 use super::{
@@ -128,6 +130,10 @@ impl PlannedFile {
 pub struct Plan {
     /// The files with edits, places or problems, in the order of the walk.
     pub files: Vec<PlannedFile>,
+    /// The other files with tokens of the ledger, in the order of the walk, and their content.
+    pub silent: Vec<(SourceFile, Vec<u8>)>,
+    /// The tokens of all files.
+    pub ledger: Ledger,
     /// How many files were read.
     pub read: usize,
     /// How many bytes they hold.
@@ -140,6 +146,8 @@ struct Wanted<'a> {
     bytes: std::io::Result<Vec<u8>>,
     /// What it may take from other files.
     takes: Vec<ImportedName>,
+    /// Whether a rule may speak about it; the ledger counts its tokens anyway.
+    planned: bool,
 }
 
 /// Decides about all `files`, in parallel, and proves it; `progress` hears of bytes.
@@ -177,14 +185,19 @@ fn made(
     // A file is as much as a thread can do alone, and some take a hundred times others: the
     // longest come first, so that at the end no thread waits for another.
     wanted.sort_by_key(|(_, wanted)| Reverse(wanted.file.size));
-    let mut planned: Vec<(usize, PlannedFile)> = wanted
+    let mut planned: Vec<(usize, Result<PlannedFile, (SourceFile, Vec<u8>)>)> = wanted
         .into_par_iter()
         .with_max_len(1)
-        .filter_map(|(at, Wanted { file, bytes, .. })| {
+        .map(|(at, Wanted { file, bytes, planned, .. })| {
             let planned = match bytes {
-                Ok(bytes) if proved => plan_bytes(file, bytes, options, &project),
-                Ok(bytes) => draft_bytes(file, bytes, options, &project),
-                Err(error) => Some(PlannedFile {
+                Ok(bytes) if !planned => Err(bytes),
+                Ok(bytes) => draft_bytes(file, bytes, options, &project).map(|mut planned| {
+                    if proved {
+                        planned.prove(options, &project);
+                    }
+                    planned
+                }),
+                Err(error) => Ok(PlannedFile {
                     file: file.clone(),
                     before: Vec::new(),
                     after: None,
@@ -192,15 +205,35 @@ fn made(
                     problem: Some(FileProblem::Io(error.value())),
                 }),
             };
-            Some((at, planned?))
+            (at, planned.map_err(|bytes| (file.clone(), bytes)))
         })
         .collect();
     planned.sort_unstable_by_key(|(at, _)| *at);
-    let planned = planned.into_iter().map(|(_, planned)| planned).collect();
-    (Plan { files: planned, read: files.len(), bytes: total }, project)
+    let mut plan = Plan { read: files.len(), bytes: total, ..Plan::default() };
+    for (_, one) in planned {
+        match one {
+            Ok(file) => plan.files.push(file),
+            Err((file, bytes)) if tokens::any(&bytes) => plan.silent.push((file, bytes)),
+            Err(_) => {}
+        }
+    }
+    plan.ledger = ledger::collect(&plan, files, options, &project);
+    plan.silent = Vec::new();
+    (plan, project)
 }
 
 impl Plan {
+    /// Withdraws changes of the ledger in files that stay unchanged because of a problem.
+    pub fn settle_ledger(&mut self) {
+        let unchanged: BTreeSet<String> = self
+            .files
+            .iter()
+            .filter(|file| file.problem.is_some() && file.after.is_none())
+            .map(|file| shown(&file.file.path))
+            .collect();
+        self.ledger.withdraw(|path| unchanged.contains(path));
+    }
+
     /// Proves all that is to be written, see [`prove`].
     pub fn prove(&mut self, options: &Options, project: &Project) {
         self.files.par_iter_mut().for_each(|file| file.prove(options, project));
@@ -211,18 +244,21 @@ impl Plan {
 fn worth_planning<'a>(file: &'a SourceFile, sieve: &Prefilter) -> Option<Wanted<'a>> {
     let bytes = match read(file) {
         Ok(bytes) => bytes,
-        Err(error) => return Some(Wanted { file, bytes: Err(error), takes: Vec::new() }),
+        Err(error) => {
+            return Some(Wanted { file, bytes: Err(error), takes: Vec::new(), planned: true });
+        }
     };
-    if !(file.launch || sieve.passes(file.kind, &bytes)) {
+    let planned = file.launch || sieve.passes(file.kind, &bytes);
+    if !planned && !tokens::any(&bytes) {
         return None;
     }
     let takes = match std::str::from_utf8(&bytes) {
-        Ok(text) if file.kind == FileKind::Python => {
+        Ok(text) if planned && file.kind == FileKind::Python => {
             python::imported_names(text, &module(file).package)
         }
         _ => Vec::new(),
     };
-    Some(Wanted { file, bytes: Ok(bytes), takes })
+    Some(Wanted { file, bytes: Ok(bytes), takes, planned })
 }
 
 /// What the tree holds: its modules, and what its packages build and install.
@@ -289,29 +325,32 @@ pub fn plan_bytes(
     options: &Options,
     project: &Project,
 ) -> Option<PlannedFile> {
-    let mut planned = draft_bytes(file, bytes, options, project)?;
+    let mut planned = draft_bytes(file, bytes, options, project).ok()?;
     planned.prove(options, project);
     Some(planned)
 }
 
+/// Decides about a file; the error is the content of a file without edits, places and problems.
 fn draft_bytes(
     file: &SourceFile,
     bytes: Vec<u8>,
     options: &Options,
     project: &Project,
-) -> Option<PlannedFile> {
+) -> Result<PlannedFile, Vec<u8>> {
     let planner = planner(file.kind);
     let (after, plan, problem) = match decide(planner, file, &bytes, options, project) {
         Ok((after, plan)) => (after, plan, None),
         Err(problem) => (None, FilePlan::default(), Some(problem)),
     };
-    let silent =
-        after.is_none() && plan.sites.is_empty() && plan.mentions.is_empty() && problem.is_none();
+    let silent = after.is_none() && plan.sites.is_empty() && problem.is_none();
     // The report is going to quote these: it is read here, where other files are still planned.
     for site in plan.sites.iter().filter(|site| site.decision != Decision::Changed) {
         site.rule.text();
     }
-    (!silent).then(|| PlannedFile { file: file.clone(), before: bytes, after, plan, problem })
+    if silent {
+        return Err(bytes);
+    }
+    Ok(PlannedFile { file: file.clone(), before: bytes, after, plan, problem })
 }
 
 fn decide(
@@ -424,6 +463,8 @@ fn planner(kind: FileKind) -> Planner {
             let cells = |text: &str| python::plan(text, &context).ok();
             in_syntax(source, options, |planner, _| notebook::plan(planner, &cells))
         },
+        // Read for the ledger alone.
+        FileKind::Text => |_, _| Ok(FilePlan::default()),
         FileKind::Python => |source, options| {
             let module = module(source.file);
             let context = python::Context {

@@ -10,8 +10,10 @@ use data::{
 };
 use treeedit::walk::WalkResult;
 
+use super::ledger::blocker::Blocker;
 use super::plan::Plan;
 use super::report::counts;
+use super::rules::Rules;
 
 /// Proves that the tree has no use of CUDA left that nobody looked at.
 pub(super) fn prove(report: &Report, found: &WalkResult, plan: &Plan) -> Proof {
@@ -62,10 +64,17 @@ fn unexplained(report: &Report, link: &LinkDefinition) -> Option<Coverage> {
     Some(Coverage::NotExamined { reason: found.title.clone(), settle: link.settle.clone() })
 }
 
-/// Places that only a person can change. Rules have IDs of their own, which no family has.
+/// Whether the manual work of a rule prevents the start, training or inference.
+fn blocks(finding: &Finding) -> bool {
+    Rules::builtin().by_id(&finding.id).is_none_or(|rule| Blocker::of(rule).prevents())
+}
+
+/// Manual work that prevents the start, training or inference. Rules have separate IDs, which no
+/// family has.
 fn manual(report: &Report) -> Option<Coverage> {
     let is_place = |finding: &&Finding| {
         finding.message == "flagged"
+            && blocks(finding)
             && finding.severity >= Severity::Warning
             && finding.evidence.iter().any(|place| place.kind == EvidenceKind::File)
     };

@@ -28,6 +28,8 @@ use treeedit::walk::{SkipReason, WalkResult};
 
 /// Longer source lines are cut in reports, in characters.
 const MAX_EXCERPT: usize = 200;
+/// Unexplained places that the report lists; the ledger has all of them.
+const MAX_UNEXPLAINED: usize = 1000;
 
 /// What became of the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,9 +56,10 @@ pub fn report(
 ) -> Report {
     let mut report = Report::new("convert", subject);
     report.about_sources = true;
-    report.findings = rules(plan);
-    report.findings.extend(problems(plan));
+    // Sites without an explanation come first: they may hide a blocker.
     report.findings.extend(unexplained(plan));
+    report.findings.extend(rules(plan));
+    report.findings.extend(problems(plan));
     report.findings.extend(skipped(found));
     let changed = plan.files.iter().filter(|file| file.after.is_some()).count();
     match done {
@@ -207,23 +210,25 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
     }
 }
 
-/// Uses of CUDA that no rule explains, as one finding.
+/// Tokens that nothing accounts for, as one finding.
 fn unexplained(plan: &Plan) -> Option<Finding> {
-    let mut places = Vec::new();
-    for file in plan.files.iter().filter(|file| !file.plan.mentions.is_empty()) {
-        let text = file.text();
-        let lines: Vec<&str> = text.lines().collect();
-        for mention in &file.plan.mentions {
-            let line = lines.get(mention.line.saturating_sub(1) as usize).map_or("", |line| line);
-            let excerpt: String = line.trim().chars().take(MAX_EXCERPT).collect();
-            places.push(Evidence::file(shown(&file.file.path)).line(mention.line).value(excerpt));
-        }
+    let totals = plan.ledger.totals();
+    if totals.unexplained == 0 {
+        return None;
     }
-    let found = convert_mention::Unexplained { n: places.len() }.warning();
-    (!places.is_empty()).then(|| {
-        let found = places.into_iter().fold(found, RawFinding::evidence);
-        Catalog::builtin().resolve(found)
-    })
+    let mut found = convert_mention::Unexplained { n: totals.unexplained }.warning();
+    let places = plan.ledger.files.iter().flat_map(|file| {
+        file.unexplained().map(|(line, excerpt)| {
+            Evidence::file(file.path.clone()).line(line).value(excerpt.to_owned())
+        })
+    });
+    for place in places.take(MAX_UNEXPLAINED) {
+        found = found.evidence(place);
+    }
+    for file in plan.ledger.files.iter().filter(|file| file.beyond > 0).take(MAX_UNEXPLAINED) {
+        found = found.evidence(Evidence::file(file.path.clone()));
+    }
+    Some(Catalog::builtin().resolve(found))
 }
 
 fn skipped(found: &WalkResult) -> Vec<Finding> {
@@ -339,6 +344,15 @@ fn overview(report: &mut Report, plan: &Plan, done: &Done) {
         likely: counts.likely.to_string(),
     }
     .text();
+    let totals = plan.ledger.totals();
+    let tokens = ui::ConvertLedgerLine {
+        changed: totals.changed.to_string(),
+        kept: totals.kept.to_string(),
+        manual: totals.manual.to_string(),
+        n: totals.tokens,
+        unexplained: totals.unexplained.to_string(),
+    }
+    .text();
     let result = match done {
         Done::Written(n) => ui::ConvertWritten { n }.text(),
         Done::Copied(n, dir) => ui::ConvertCopied { dir: shown(dir), n }.text(),
@@ -349,6 +363,7 @@ fn overview(report: &mut Report, plan: &Plan, done: &Done) {
     for (label, value) in [
         (ui::CONVERT_LABEL_FILES, files),
         (ui::CONVERT_LABEL_PLACES, places),
+        (ui::CONVERT_LABEL_LEDGER, tokens),
         (ui::CONVERT_LABEL_RESULT, result),
         (ui::CONVERT_LABEL_EFFORT, hours),
     ] {
@@ -394,6 +409,7 @@ fn members<'a>(found: &'a WalkResult, plan: &'a Plan, done: &Done) -> ConvertMem
             noted: counts.noted,
         },
         effort: effort(plan),
+        ledger: plan.ledger.totals(),
         result: match done {
             Done::Written(_) => ConvertResult::Written,
             Done::Copied(..) => ConvertResult::Copied,

@@ -62,17 +62,6 @@ pub struct FilePlan {
     pub edits: Vec<Edit>,
     /// The places, in the order of the text.
     pub sites: Vec<Site>,
-    /// Uses of CUDA that no rule explains, in the order of the text.
-    pub mentions: Vec<Mention>,
-}
-
-/// A use of CUDA that no rule explains.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mention {
-    /// Byte range in the decoded text, before any edit.
-    pub range: Range<usize>,
-    /// Line, from 1.
-    pub line: u32,
 }
 
 /// Collects what is decided while one text is read.
@@ -217,12 +206,6 @@ impl<'a> Planner<'a> {
     /// Whether anything is replaced so far.
     pub fn has_edits(&self) -> bool {
         !self.plan.edits.is_empty()
-    }
-
-    /// Adds a use of CUDA that no rule explains.
-    pub fn mention(&mut self, range: Range<usize>) {
-        let (line, _) = self.position(range.start);
-        self.plan.mentions.push(Mention { range, line });
     }
 
     /// The plan, in the order of the text. Of two edits of the same place the first stays.

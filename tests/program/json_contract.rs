@@ -134,6 +134,7 @@ const NO_OTHER_SHAPE: [&str; 53] = [
     "--log",
     "--manifest",
     "--markdown",
+    "--ledger",
     "--max-size",
     "--minutes",
     "--no-config",

@@ -25,6 +25,8 @@ pub enum FileKind {
     Native,
     /// Rust sources and Cargo.toml.
     Rust,
+    /// Markdown, Makefiles, `.env` and gin files: counted in the ledger, never rewritten.
+    Text,
 }
 
 impl FileKind {
@@ -38,6 +40,7 @@ impl FileKind {
         Self::Container,
         Self::Native,
         Self::Rust,
+        Self::Text,
     ];
 
     /// The kind that a file name stands for; `None` for what is not read, or only known by its
@@ -77,6 +80,8 @@ impl FileKind {
             }
             "txt" if lower == "cmakelists.txt" => Self::Native,
             "rs" => Self::Rust,
+            "md" | "markdown" | "mdx" | "rst" | "mk" | "gin" | "env" | "pbs" => Self::Text,
+            _ if lower.starts_with(".env") || is_makefile(&lower) => Self::Text,
             _ => return None,
         })
     }
@@ -102,6 +107,10 @@ impl FileKind {
     }
 }
 
+fn is_makefile(name: &str) -> bool {
+    name.starts_with("makefile") || name == "gnumakefile"
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,7 +129,9 @@ mod tests {
             ("nms_kernel.cu", Some(FileKind::Native)),
             ("Cargo.toml", Some(FileKind::Rust)),
             ("notes.txt", None),
-            ("README.md", None),
+            ("README.md", Some(FileKind::Text)),
+            (".env.example", Some(FileKind::Text)),
+            ("GNUmakefile", Some(FileKind::Text)),
         ] {
             assert_eq!(FileKind::of_name(name), kind, "{name}");
         }

@@ -57,6 +57,10 @@ sentences! {
     ConvertFixTo = "convert_fix_to" { to: Argument },
     ConvertHours = "convert_hours" { hours: Count },
     ConvertIdleExclude = "convert_idle_exclude" { exclude: Argument },
+    ConvertLedgerLine = "convert_ledger_line" {
+        changed: Argument, kept: Argument, manual: Argument, n: Count, unexplained: Argument,
+    },
+    ConvertLedgerMore = "convert_ledger_more" { n: Count },
     ConvertPlaces = "convert_places" { n: Count },
     ConvertPlacesLine = "convert_places_line" {
         changed: Count, flagged: Argument, likely: Argument,

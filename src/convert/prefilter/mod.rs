@@ -213,6 +213,7 @@ impl Prefilter {
                     || NEEDLES.search.is_match(bytes)
                     || NEEDLES.packages.is_match(bytes)
             }
+            FileKind::Text => false,
             FileKind::Shell | FileKind::Config | FileKind::Container => PLAIN_WORDS.is_match(bytes),
         }
     }

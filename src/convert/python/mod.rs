@@ -21,6 +21,7 @@
 //!   above and records a [`string_candidate`] for each string without a role.
 //! - [`settlement`], [`import_insertion`], [`mark`], [`transfer`]: after the walk, the decisions that
 //!   need the whole plan.
+//! - [`explain`]: reasons of tokens that stay, for the ledger.
 //! - [`project`] carries names from one file of the tree to another.
 
 mod call_edits;
@@ -28,13 +29,13 @@ mod definitions;
 mod device_keys;
 mod edits;
 mod environment_edits;
+pub(crate) mod explain;
 mod import_edits;
 mod import_insertion;
 mod imports;
 mod lines;
 mod literal;
 mod mark;
-mod mentions;
 mod name_edits;
 mod name_targets;
 mod names;
@@ -152,7 +153,6 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         .map(ruff_text_size::Ranged::range)
         .collect();
     let off = switched_off(text, &comments);
-    let exempt = off.clone();
     let source = Source::of(text, body, context);
     let mut walker = Walker::new(&source, Edits::new(text, body, off));
     walker.visit_body(body);
@@ -166,10 +166,6 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
     ImportInsertion { source: &source, needs: &needs, planner: &mut planner }.insert_import(body);
     if context.options.mark {
         add_marks(&mut planner, body);
-    }
-    let mentions = mentions::find(text, parsed.tokens(), planner.sites(), &exempt);
-    for range in mentions {
-        planner.mention(range);
     }
     Ok(planner.finish())
 }

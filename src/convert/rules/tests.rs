@@ -135,6 +135,7 @@ fn planned(file: Option<&str>, text: &str) -> Option<FilePlan> {
             native::plan(&mut planner, name);
             Some(planner.finish())
         }
+        FileKind::Text => Some(planner.finish()),
         FileKind::Rust => {
             rust::plan(&mut planner, name).unwrap_or_else(|error| panic!("{error:?}\n{text}"));
             Some(planner.finish())

@@ -7,6 +7,7 @@
 
 mod foreign;
 mod kill;
+mod ledger;
 mod output;
 mod reports;
 mod rights;

@@ -1,0 +1,246 @@
+//! The ledger of a tree: counts the tokens of all files, explains them in parallel, and settles
+//! claims by the names that the whole tree defines.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use foldhash::HashMap;
+use rayon::prelude::*;
+use treeedit::kind::FileKind;
+use treeedit::walk::SourceFile;
+
+use super::entry::{Claim, Class, Definition, DefinitionKind, Entry, Reason, Wanted, Witness};
+use super::index::Index;
+use super::notebook::NotebookFile;
+use super::plain::PlainFile;
+use super::tokens::{self, Token};
+use super::{FileLedger, Ledger};
+use crate::options::Options;
+use crate::plan::{Plan, PlannedFile, text_of};
+use crate::python::explain::{Explained, Subject, explain};
+use crate::python::{self, Module, Project};
+use crate::report::shown;
+use crate::site::FilePlan;
+
+/// Tokens of one file that are classified.
+const MAX_FILE: usize = 50_000;
+/// Tokens of one run that are classified.
+const MAX_RUN: usize = 1_000_000;
+/// Lines of unexplained tokens that are quoted for each file.
+const MAX_EXCERPTS: usize = 500;
+/// Longer lines are cut, in characters.
+const MAX_EXCERPT: usize = 200;
+
+/// A file with its plan, or without one.
+#[derive(Clone, Copy)]
+struct Input<'a> {
+    file: &'a SourceFile,
+    bytes: &'a [u8],
+    planned: Option<&'a PlannedFile>,
+}
+
+/// A file of which the tokens are explained as far as it shows.
+struct Draft {
+    tokens: Vec<Token>,
+    places: Vec<(u32, u32)>,
+    claims: Vec<Claim>,
+    definitions: Vec<Definition>,
+    beyond: usize,
+    lines: Vec<String>,
+}
+
+/// Explains the tokens of all files of a plan; `all` are the files of the tree.
+pub(crate) fn collect(
+    plan: &Plan,
+    all: &[SourceFile],
+    options: &Options,
+    project: &Project,
+) -> Ledger {
+    let planned = plan.files.iter().map(|one| Input {
+        file: &one.file,
+        bytes: &one.before,
+        planned: Some(one),
+    });
+    let silent = plan.silent.iter().map(|(file, bytes)| Input { file, bytes, planned: None });
+    let order: HashMap<&Path, usize> =
+        all.iter().enumerate().map(|(at, file)| (file.path.as_path(), at)).collect();
+    let mut inputs: Vec<Input<'_>> = planned.chain(silent).collect();
+    inputs.sort_by_key(|input| order.get(input.file.path.as_path()).copied());
+    let texts: Vec<(String, usize)> = inputs
+        .par_iter()
+        .map(|input| {
+            let text = text_of(input.file.kind, input.bytes);
+            let count = tokens::find(&text, 0).1;
+            (text, count)
+        })
+        .collect();
+    let mut left = MAX_RUN;
+    let limits: Vec<usize> = texts
+        .iter()
+        .map(|(_, count)| {
+            let limit = (*count).min(MAX_FILE).min(left);
+            left -= limit;
+            limit
+        })
+        .collect();
+    let drafts: Vec<Option<Draft>> = inputs
+        .par_iter()
+        .zip(&texts)
+        .zip(&limits)
+        .map(|((input, (text, count)), limit)| {
+            (*count > 0).then(|| draft(input, text, *count, *limit, options, project))
+        })
+        .collect();
+    settle(&inputs, drafts, all)
+}
+
+fn draft(
+    input: &Input<'_>,
+    text: &str,
+    count: usize,
+    limit: usize,
+    options: &Options,
+    project: &Project,
+) -> Draft {
+    let (tokens, _) = tokens::find(text, limit);
+    let nothing = FilePlan::default();
+    let plan = input.planned.map_or(&nothing, |planned| &planned.plan);
+    let written = input.planned.is_some_and(|planned| planned.after.is_some());
+    let name = input.file.path.file_name().unwrap_or_default().to_string_lossy();
+    let readable =
+        input.planned.is_none_or(|planned| planned.problem.is_none() || planned.after.is_some());
+    let open = |tokens: &[Token]| (vec![Claim::Open; tokens.len()], Vec::new());
+    let (claims, definitions) = match input.file.kind {
+        FileKind::Python => {
+            let module = Module::of(&input.file.relative.to_string_lossy());
+            let context = python::Context {
+                options,
+                package: &module.package,
+                name: &module.name,
+                launch: input.file.launch,
+                project: Some(project),
+                cell: false,
+            };
+            let test = is_test(&input.file.relative);
+            let subject = Subject { text, tokens: &tokens, plan, written, test };
+            match explain(&subject, &context) {
+                Ok(Explained { claims, definitions }) if claims.len() == tokens.len() => {
+                    (claims, definitions)
+                }
+                _ => open(&tokens),
+            }
+        }
+        FileKind::Notebook => {
+            let file = NotebookFile { text, tokens: &tokens, plan, written, options, project };
+            file.explain().unwrap_or_else(|| open(&tokens))
+        }
+        // A text that is not of its kind has no comments that anyone could rely on.
+        _ if !readable => open(&tokens),
+        kind => PlainFile { kind, name: &name, text, tokens: &tokens, plan, written }.explain(),
+    };
+    let places = places(text, &tokens);
+    let lines = excerpts(text, &tokens, &claims);
+    Draft { beyond: count - tokens.len(), tokens, places, claims, definitions, lines }
+}
+
+/// Lines and columns, from 1; columns count characters.
+fn places(text: &str, tokens: &[Token]) -> Vec<(u32, u32)> {
+    let (mut line, mut column, mut at) = (1_u32, 1_u32, 0);
+    let mut out = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        for c in text.get(at..token.start).unwrap_or_default().chars() {
+            if c == '\n' {
+                (line, column) = (line.saturating_add(1), 1);
+            } else {
+                column = column.saturating_add(1);
+            }
+        }
+        at = token.start;
+        out.push((line, column));
+    }
+    out
+}
+
+/// The lines of tokens that may turn out unexplained.
+fn excerpts(text: &str, tokens: &[Token], claims: &[Claim]) -> Vec<String> {
+    let lines = super::text_lines::TextLines::of(text);
+    let mut quoted = 0;
+    let of = |(token, claim): (&Token, &Claim)| {
+        let may = !matches!(claim, Claim::Is(_)) && quoted < MAX_EXCERPTS;
+        quoted += usize::from(may);
+        if may {
+            lines.around(token.start).0.trim().chars().take(MAX_EXCERPT).collect()
+        } else {
+            String::new()
+        }
+    };
+    tokens.iter().zip(claims).map(of).collect()
+}
+
+/// Whether a path is one of a test.
+fn is_test(path: &Path) -> bool {
+    let name = path.file_stem().unwrap_or_default().to_string_lossy();
+    let in_tests = path.components().any(|part| {
+        let part = part.as_os_str();
+        part == "tests" || part == "test" || part == "testing"
+    });
+    in_tests || name.starts_with("test_") || name.ends_with("_test") || name == "conftest"
+}
+
+/// Settles the claims by the names of the tree.
+fn settle(inputs: &[Input<'_>], mut drafts: Vec<Option<Draft>>, all: &[SourceFile]) -> Ledger {
+    let mut index = Index::default();
+    for file in all {
+        let relative = file.relative.to_string_lossy();
+        index.add_path(&shown(&file.path).into(), &relative);
+    }
+    let mut own: Vec<BTreeMap<String, (DefinitionKind, u32)>> = Vec::new();
+    for (input, draft) in inputs.iter().zip(&mut drafts) {
+        let mut names = BTreeMap::new();
+        if let Some(draft) = draft {
+            let path: Arc<str> = shown(&input.file.path).into();
+            for one in &draft.definitions {
+                names.entry(one.name.clone()).or_insert((one.kind, one.line));
+            }
+            index.add(&path, std::mem::take(&mut draft.definitions));
+        }
+        own.push(names);
+    }
+    let files = inputs.iter().zip(drafts).zip(own).filter_map(|((input, draft), own)| {
+        let Draft { tokens, places, claims, beyond, lines, .. } = draft?;
+        let mut entries = Vec::with_capacity(tokens.len());
+        let mut excerpts = Vec::new();
+        let all = tokens.into_iter().zip(places).zip(claims).zip(lines);
+        for (((token, (line, column)), claim), excerpt) in all {
+            let class = match local(&claim, &own) {
+                Some(class) => class,
+                None => index.decide(claim, token),
+            };
+            if class == Class::Unexplained {
+                excerpts.push(excerpt);
+            }
+            entries.push(Entry { token, line, column, class });
+        }
+        Some(FileLedger {
+            path: shown(&input.file.path),
+            kind: input.file.kind,
+            entries,
+            beyond,
+            excerpts,
+        })
+    });
+    Ledger { files: files.collect() }
+}
+
+/// The class of a name that the same file defines.
+fn local(claim: &Claim, own: &BTreeMap<String, (DefinitionKind, u32)>) -> Option<Class> {
+    let Claim::Own(name, wanted) = claim else { return None };
+    let (_, line) = own.get(name)?;
+    let fits = match wanted {
+        Wanted::Variable => true,
+        Wanted::Any => !tokens::is_bare(name) || name.eq_ignore_ascii_case("gpu"),
+        Wanted::Parameter | Wanted::Member | Wanted::Path | Wanted::Code => false,
+    };
+    fits.then(|| Class::Kept { reason: Reason::OwnName, witness: Witness::Line(*line) })
+}

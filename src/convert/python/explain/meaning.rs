@@ -1,0 +1,94 @@
+//! What a string or a name of a source is there for.
+
+use ruff_text_size::{Ranged as _, TextRange};
+
+use crate::ledger::entry::{Claim, Class, Definition, Reason, Wanted, Witness};
+use crate::rules::Rule;
+
+/// What a string or a name is there for.
+#[derive(Debug, Clone)]
+pub(super) enum Meaning {
+    /// A string whose place tells nothing.
+    Plain,
+    /// Words for readers. The witness is the line that makes them so.
+    Prose(u32),
+    /// Text that a test expects, on this line.
+    Test(u32),
+    /// The owner of something outside of the project.
+    Address(u32),
+    /// A name that is defined on this line.
+    Defined(u32),
+    /// A key of the table on this line.
+    TableKey(u32),
+    /// The whole string is a name, if the tree defines it so.
+    Key(Wanted),
+    /// A name, if the tree defines it so.
+    Own(String, Wanted),
+    /// A name of which the table of rules states that it stays.
+    Rule(&'static Rule),
+    /// A name that a reported import binds.
+    Manual(&'static Rule),
+}
+
+impl Meaning {
+    pub(super) fn claim(&self) -> Claim {
+        match self {
+            Self::Plain | Self::Key(_) => Claim::Open,
+            Self::Prose(line) => Claim::Is(Class::kept(Reason::Prose, *line)),
+            Self::Address(line) => Claim::Is(Class::kept(Reason::Address, *line)),
+            Self::Test(line) => Claim::Is(Class::kept(Reason::TestText, *line)),
+            Self::Defined(line) => Claim::Is(Class::kept(Reason::OwnName, *line)),
+            Self::TableKey(line) => Claim::Is(Class::kept(Reason::TableKey, *line)),
+            Self::Own(name, wanted) => Claim::Own(name.clone(), *wanted),
+            Self::Rule(rule) => {
+                Claim::Is(Class::Kept { reason: Reason::Rule, witness: Witness::Rule(rule.id) })
+            }
+            Self::Manual(rule) => Claim::Is(crate::ledger::claims::manual(rule)),
+        }
+    }
+}
+
+/// Ranges with their meanings, in the order of the text once it is sorted.
+#[derive(Debug, Default)]
+pub(super) struct Ranges {
+    all: Vec<(TextRange, Meaning)>,
+}
+
+impl Ranges {
+    pub(super) fn add(&mut self, range: TextRange, meaning: Meaning) {
+        self.all.push((range, meaning));
+    }
+
+    pub(super) fn sort(&mut self) {
+        self.all.sort_by_key(|(range, _)| (range.start(), range.end()));
+    }
+
+    /// The range around `at`. Ranges do not nest; of equal ones the first counts.
+    pub(super) fn of(&self, at: TextRange) -> Option<(TextRange, &Meaning)> {
+        let after = self.all.partition_point(|(range, _)| range.start() <= at.start());
+        let last = self.all.get(after.checked_sub(1)?)?.0;
+        let first = self.all.partition_point(|(range, _)| range.start() < last.start());
+        let (range, meaning) = &self.all[first];
+        range.contains_range(at.range()).then_some((*range, meaning))
+    }
+}
+
+/// The same of names, of which only the meaning counts.
+#[derive(Debug, Default)]
+pub(super) struct Names(pub(super) Ranges);
+
+impl Names {
+    pub(super) fn of(&self, at: TextRange) -> Option<&Meaning> {
+        self.0.of(at).map(|(_, meaning)| meaning)
+    }
+}
+
+/// What a walk finds out.
+#[derive(Debug, Default)]
+pub(super) struct Meanings {
+    pub(super) strings: Ranges,
+    pub(super) names: Names,
+    /// Calls whose function a rule reports: what they are given goes with them.
+    pub(super) manual: Vec<(TextRange, &'static Rule)>,
+    pub(super) definitions: Vec<Definition>,
+}

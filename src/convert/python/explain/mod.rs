@@ -1,0 +1,225 @@
+//! Tokens of the ledger in a Python source: why each that no edit and no report accounts for stays.
+//!
+//! ```text
+//! text -> tree -> Walk (meaning of strings and names) -> tokens by lexical kind -> claims
+//! ```
+//!
+//! A claim about a name of the project is open until the definitions of all files are known. Without
+//! a witness a token has no claim.
+
+mod calls;
+mod meaning;
+mod names;
+mod siblings;
+mod walk;
+
+use ruff_python_ast::token::TokenKind;
+use ruff_text_size::{Ranged as _, TextRange, TextSize};
+
+use self::meaning::{Meaning, Meanings};
+use self::siblings::Siblings;
+use self::walk::Walk;
+use super::npu_branches::merge_ranges;
+use super::source::Source;
+use super::{Context, switched_off};
+use crate::ledger::claims::{Planned, by_rule, manual, planned};
+use crate::ledger::entry::{Claim, Class, Definition, Reason, Wanted};
+use crate::ledger::text_lines::TextLines;
+use crate::ledger::tokens::{Token, is_bare, is_device_word};
+use crate::ledger::wording;
+use crate::rules::{Action, Match, Rule, Rules};
+use crate::site::{Decision, FilePlan, Site};
+use pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse};
+
+/// The claims about the tokens of a file, and the names that it defines.
+#[derive(Debug, Default)]
+pub(crate) struct Explained {
+    pub claims: Vec<Claim>,
+    pub definitions: Vec<Definition>,
+}
+
+/// What is explained: the tokens of a text, with the plan for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub text: &'a str,
+    pub tokens: &'a [Token],
+    pub plan: &'a FilePlan,
+    /// Whether the edits of the plan take effect.
+    pub written: bool,
+    /// Whether the file is a test.
+    pub test: bool,
+}
+
+/// Explains the tokens of a Python source.
+///
+/// # Errors
+///
+/// With the first place that does not parse.
+pub(crate) fn explain(
+    subject: &Subject<'_>,
+    context: &Context<'_>,
+) -> Result<Explained, SyntaxError> {
+    on_enough_stack(subject.text, || explain_here(subject, context))
+}
+
+fn explain_here(subject: &Subject<'_>, context: &Context<'_>) -> Result<Explained, SyntaxError> {
+    let Subject { text, tokens, plan, .. } = *subject;
+    let parsed = parse(text, context.cell);
+    if let Some(error) = first_error(&parsed, text) {
+        return Err(error);
+    }
+    let Some(body) = body_of(parsed.syntax()) else {
+        return Ok(Explained::default());
+    };
+    let lines = TextLines::of(text);
+    let source = Source::of(text, body, context);
+    let Meanings { strings, names, manual: calls, definitions } =
+        Walk::of(&source, subject, &lines).run(body);
+    let siblings = Siblings::of(body, &lines);
+    let mut lexical = parsed.tokens().iter().filter(|token| !token.range().is_empty()).peekable();
+    let comments: Vec<TextRange> = parsed
+        .tokens()
+        .iter()
+        .filter(|token| token.kind().is_comment())
+        .map(ruff_text_size::Ranged::range)
+        .collect();
+    let off = merge_ranges(switched_off(text, &comments));
+    let mut claims = Vec::with_capacity(tokens.len());
+    for (token, planned) in tokens.iter().zip(planned(tokens, plan, subject.written)) {
+        let range = token.range();
+        let at = text_range(&range);
+        let line = lines.line(range.start);
+        while lexical.next_if(|one| one.range().end() <= at.start()).is_some() {}
+        let kind =
+            lexical.peek().filter(|one| one.range().start() < at.end()).map(|one| one.kind());
+        let is_comment = kind == Some(TokenKind::Comment);
+        let after = off.partition_point(|off| off.start() <= at.start());
+        let exempt = after.checked_sub(1).and_then(|at| off.get(at));
+        let exempt = exempt.filter(|off| off.contains_range(at));
+        let claim = if let Planned::Changed(rule) = planned {
+            Claim::Is(Class::Changed { rule })
+        } else if is_comment {
+            Claim::Is(Class::kept(Reason::Comment, line))
+        } else if let Some(off) = exempt {
+            Claim::Is(Class::kept(Reason::SwitchedOff, lines.line(off.start().to_usize())))
+        } else if let Some(class) = planned.class() {
+            Claim::Is(class)
+        } else if let Some(class) = siblings.class(at) {
+            Claim::Is(class)
+        } else if let Some(rule) = calls.iter().find(|(call, _)| call.contains_range(at)) {
+            Claim::Is(manual(rule.1))
+        } else if let Some(meaning) = strings.of(at) {
+            string(subject, context, &lines, token, meaning)
+        } else if let Some(meaning) = names.of(at) {
+            meaning.claim()
+        } else {
+            Claim::Open
+        };
+        claims.push(claim);
+    }
+    Ok(Explained { claims, definitions })
+}
+
+/// The claim about a token in a string.
+fn string(
+    subject: &Subject<'_>,
+    context: &Context<'_>,
+    lines: &TextLines<'_>,
+    token: &Token,
+    (whole, meaning): (TextRange, &Meaning),
+) -> Claim {
+    let range = token.range();
+    let line = lines.line(range.start);
+    let content = start_of(&subject.text[whole]);
+    let (text, column) = lines.around(range.start);
+    let place = column..(column + range.len()).min(text.len());
+    let is_device = is_device(content);
+    match meaning {
+        // `import_module("tensorrt")` is manual work of the library, other bare words are open.
+        Meaning::Plain | Meaning::Test(_) if is_device => {
+            library(content, context).map_or(Claim::Open, Claim::Is)
+        }
+        Meaning::Plain => {
+            if wording::is_address(text, &place) {
+                return Claim::Is(Class::kept(Reason::Address, line));
+            }
+            if wording::is_sentence(content) {
+                return Claim::Is(Class::kept(Reason::Prose, line));
+            }
+            let name = wording::identifier(text, &place);
+            if let Some(class) = library(content, context) {
+                return Claim::Is(class);
+            }
+            if let Some(rule) = macro_of_extension(content, subject.plan) {
+                return Claim::Is(manual(rule));
+            }
+            match wording::path(text, &place) {
+                Some(path) if path.contains('/') => Claim::Own(path.to_owned(), Wanted::Path),
+                Some(path) if path.len() > name.len() && is_bare(name) => {
+                    Claim::Own(path.to_owned(), Wanted::Path)
+                }
+                _ if !is_bare(name) => Claim::Own(name.to_owned(), Wanted::Any),
+                _ => Claim::Open,
+            }
+        }
+        Meaning::Key(wanted) => Claim::Own(content.to_owned(), *wanted),
+        other => other.claim(),
+    }
+}
+
+/// A library or package that the table of rules knows, named by a whole string: `tritonclient[all]`.
+fn library(text: &str, context: &Context<'_>) -> Option<Class> {
+    let name = text.split(['[', '=', '<', '>', '!', '~']).next().unwrap_or(text).trim();
+    let rules = Rules::builtin();
+    let known = rules.find(Match::Library, name).or_else(|| rules.find(Match::Package, name));
+    if context.is_own_package(name.split('.').next().unwrap_or(name)) {
+        return None;
+    }
+    // `lightning.fabric.utilities`: the module is of the library.
+    let module =
+        |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
+    let root = || name.split_once('.').filter(|_| module(name)).map(|(root, _)| root);
+    let rule = known.or_else(|| rules.find(Match::Library, root()?))?;
+    // Words of devices are no names of libraries.
+    (!is_device_word(name)).then(|| match rule.action {
+        Action::Flag | Action::Rewrite => manual(rule),
+        _ => by_rule(rule),
+    })
+}
+
+/// A macro for the compiler, where the file builds a CUDA extension: it goes with the extension.
+fn macro_of_extension(text: &str, plan: &FilePlan) -> Option<&'static Rule> {
+    let name = text.trim_start_matches("-D");
+    let is_macro = name.bytes().all(|byte| {
+        byte.is_ascii_uppercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'=')
+    });
+    let builds = |site: &&Site| {
+        site.decision == Decision::Flagged && site.rule.name.ends_with("CUDAExtension")
+    };
+    let site = plan.sites.iter().find(builds).filter(|_| is_macro && name.contains('_'))?;
+    Some(site.rule)
+}
+
+/// As much of a string as tells what it is.
+fn start_of(text: &str) -> &str {
+    let mut end = text.len().min(640);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+/// Whether a text is a device or a backend from end to end.
+fn is_device(text: &str) -> bool {
+    let text = text.trim_matches(['"', '\'']);
+    let head = text.split(':').next().unwrap_or(text);
+    is_bare(head)
+}
+
+fn text_range(range: &std::ops::Range<usize>) -> TextRange {
+    let at = |offset: usize| TextSize::try_from(offset).unwrap_or_default();
+    TextRange::new(at(range.start), at(range.end))
+}
+
+#[cfg(test)]
+mod tests;
