@@ -18,8 +18,10 @@
 //! - [`copy`]: the converted tree as a copy; [`links`]: files with several names.
 //! - [`mark`], [`mark_comment`]: comments at places that need manual work, and their text;
 //!   [`joined_lines`]: lines between which no comment can stand; [`messages`]: user-visible texts.
-//! - [`report`], [`diff`], [`page`], [`effort`]: the result as findings, as a patch, side by side,
-//!   with an estimate.
+//! - [`selection`], [`interactive`], [`keep_comment`]: the changes that are made: rules of the run,
+//!   answers of the user, comments of a file.
+//! - [`report`], [`outcome`], [`diff`], [`page`], [`effort`]: the result as findings, with the written
+//!   files, as a patch, side by side, with an estimate.
 
 pub mod config;
 pub mod container;
@@ -30,7 +32,9 @@ mod edit_reversal;
 pub mod effort;
 pub mod encoding;
 pub mod environment;
+pub mod interactive;
 mod joined_lines;
+mod keep_comment;
 pub mod links;
 mod mark;
 mod mark_comment;
@@ -40,6 +44,7 @@ pub mod native;
 pub mod notebook;
 mod nvidia_keys;
 pub mod options;
+pub mod outcome;
 pub mod page;
 pub mod plan;
 pub mod prefilter;
@@ -52,6 +57,7 @@ pub mod report;
 pub mod requirements;
 pub mod rules;
 pub mod rust;
+pub mod selection;
 pub mod shell;
 pub mod site;
 pub mod syntax;

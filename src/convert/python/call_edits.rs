@@ -141,8 +141,8 @@ impl TorchCall<'_, '_> {
         match &*call.func {
             Expr::Attribute(attribute) => {
                 let at = span(attribute.attr.range()).start;
-                self.edits.change(rule, at..at, "npu.", Certainty::Exact);
-                self.edits.needs.torch_npu = true;
+                self.edits.needs.torch_npu |=
+                    self.edits.change(rule, at..at, "npu.", Certainty::Exact);
             }
             Expr::Name(_) => {
                 let at = span(call.arguments.range()).start + 1;

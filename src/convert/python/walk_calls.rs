@@ -28,6 +28,8 @@ impl<'a> Walker<'a> {
             _ => "",
         };
         let is_method = path.is_none() && call.func.is_attribute_expr();
+        let decided = self.plan_parameters(call);
+        let is_decided = |arg: &Expr| decided.iter().any(|one| std::ptr::eq(*one, arg));
         match &*call.func {
             Expr::Attribute(attribute) if is_method => {
                 let of_object = match name {
@@ -75,10 +77,11 @@ impl<'a> Walker<'a> {
             self.spread_parameters(call);
         }
         if path.as_deref().is_some_and(is_of_another_framework) {
-            let all = call.arguments.args.iter();
+            let all = call.arguments.args.iter().filter(|arg| !is_decided(arg));
             all.for_each(|arg| self.visit_expr(arg, Hint::Words));
-            let keywords = call.arguments.keywords.iter();
-            keywords.for_each(|keyword| self.visit_expr(&keyword.value, Hint::Words));
+            let keywords = call.arguments.keywords.iter().map(|keyword| &keyword.value);
+            let keywords = keywords.filter(|value| !is_decided(value));
+            keywords.for_each(|value| self.visit_expr(value, Hint::Words));
             return;
         }
         if matches!(name, "import_module" | "__import__")
@@ -95,7 +98,7 @@ impl<'a> Walker<'a> {
                 if literal::leading(left).is_some() { (right, left) } else { (left, right) };
             self.compare_pair(other, text);
         }
-        self.visit_arguments(call, path.as_deref(), name, is_method, rest);
+        self.visit_arguments(call, path.as_deref(), name, is_method, rest, &decided);
         self.flow.pass_arguments(call, name, is_method, self.scope);
     }
 
@@ -106,7 +109,9 @@ impl<'a> Walker<'a> {
         name: &str,
         is_method: bool,
         hint: Hint,
+        decided: &[&'a Expr],
     ) {
+        let is_decided = |arg: &Expr| decided.iter().any(|one| std::ptr::eq(*one, arg));
         let environment = matches!(
             name,
             "getenv"
@@ -120,6 +125,11 @@ impl<'a> Walker<'a> {
                 | "environ"
         );
         for (index, arg) in call.arguments.args.iter().enumerate() {
+            if is_decided(arg) {
+                // Only names within it are still of interest.
+                self.visit_expr(arg, Hint::Key);
+                continue;
+            }
             let role = match path {
                 // `from m import model` gives a path to an object as well.
                 Some(path) => roles::positional(path, index).or_else(|| {
@@ -183,11 +193,16 @@ impl<'a> Walker<'a> {
                 self.visit_expr(&keyword.value, Hint::Quiet);
                 continue;
             };
+            if is_decided(&keyword.value) {
+                self.visit_expr(&keyword.value, Hint::Key);
+                continue;
+            }
             let arg_name = arg.as_str();
             if arg_name.contains('_') && Rules::builtin().find(Match::Env, arg_name).is_some() {
                 environment_edits::plan_keyword(&mut self.flow.edits, arg, &keyword.value);
             }
-            let role = roles::keyword(arg_name);
+            let named = path.and_then(|path| roles::named(path, arg_name));
+            let role = named.or_else(|| roles::keyword(arg_name));
             if let Some(role) = role
                 && !(role.site == Place::MapLocation
                     && matches!(keyword.value, Expr::Lambda(_) | Expr::Dict(_) | Expr::DictComp(_)))
@@ -247,9 +262,16 @@ impl<'a> Walker<'a> {
             self.flow.edits.flag_site(Place::ProfilerCudaSortKey, at);
         }
         if matches!(name, "bind_input" | "bind_output" | "ortvalue_from_numpy")
-            && call.arguments.args.iter().any(|arg| literal::plain(arg) == Some("cuda"))
+            && self.source.scopes.path(&call.func, self.scope).is_none()
+            && let Some(device) = call
+                .arguments
+                .args
+                .iter()
+                .find(|arg| literal::plain(arg).is_some_and(|text| text == "cuda"))
+            && !self.flow.edits.planner.touched(&span(device.range()))
         {
             self.flow.edits.flag_site(Place::OrtIoBinding, call.range());
+            self.flow.edits.keep(device.range());
         }
     }
 
@@ -261,8 +283,8 @@ impl<'a> Walker<'a> {
         if let (Some((rule, new)), [range]) = (new.flatten(), literal::texts(text).as_slice())
             && &self.source.text[range.clone()] == path
         {
-            self.flow.edits.change(rule, range.clone(), new, Certainty::Exact);
-            self.flow.edits.needs.torch_npu = true;
+            self.flow.edits.needs.torch_npu |=
+                self.flow.edits.change(rule, range.clone(), new, Certainty::Exact);
         }
     }
 

@@ -104,7 +104,7 @@ impl Reader<'_, '_, '_> {
             && let Some(range) = word.source(&(name.end + 1..name.end + 1 + value.len()))
         {
             let range = self.at(&range);
-            self.planner.also(range, new.clone());
+            self.planner.also(decision.rule, &at, range, new.clone());
         }
         decision.enter(self.planner, at.clone(), &at);
     }
@@ -141,7 +141,9 @@ impl Reader<'_, '_, '_> {
         let rule = Rules::builtin().site(Place::ShellDeviceOption);
         let range = self.at(&range);
         match outcome {
-            Outcome::Write(new) => self.planner.change(rule, range, new, Certainty::Exact),
+            Outcome::Write(new) => {
+                self.planner.change(rule, range, new, Certainty::Exact);
+            }
             Outcome::Flag => self.planner.flag(rule, range, Some(format!("{key} {text}"))),
         }
     }

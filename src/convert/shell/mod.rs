@@ -285,7 +285,9 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 let place = self.at(&(name_range.start..word.range.end));
                 if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
                     match self.value_range(word, &value) {
-                        Some(range) => self.planner.also(range, new.clone()),
+                        Some(range) => {
+                            self.planner.also(decision.rule, &place, range, new.clone());
+                        }
                         None => self.planner.flag(decision.rule, place.clone(), Some(new.clone())),
                     }
                 }

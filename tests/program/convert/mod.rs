@@ -10,6 +10,7 @@ mod kill;
 mod output;
 mod reports;
 mod rights;
+mod selected;
 mod trees;
 mod troubles;
 mod undo;
