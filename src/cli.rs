@@ -293,7 +293,13 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_enum)]
     pub no_kind: Vec<FileKind>,
     /// Largest file to read, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = number::whole(1_u64..=1024))]
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 32,
+        hide_short_help = true,
+        value_parser = number::whole(1_u64..=1024)
+    )]
     pub max_size: u64,
     /// torch_npu of the result (`2.7`: the newest 2.7)
     ///

@@ -13,6 +13,7 @@
 //!   change. `pysyntax::scope` resolves its names.
 //! - [`edits`]: the plan, with the ranges that [`npu_branches`] exempts since they handle NPUs
 //!   already.
+//! - [`installers`]: packages that a program installs itself.
 //! - [`cuda_only`]: tests in front of code that only CUDA can run.
 //! - [`name_edits`], [`call_edits`], [`import_edits`], [`environment_edits`], [`provider_options`]:
 //!   the edits of one kind of place.
@@ -35,6 +36,7 @@ mod environment_edits;
 mod import_edits;
 mod import_insertion;
 mod imports;
+mod installers;
 mod lines;
 mod literal;
 mod mark;

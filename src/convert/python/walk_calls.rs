@@ -2,19 +2,20 @@
 
 use std::borrow::Cow;
 
-use ruff_python_ast::{Arguments, Expr, ExprCall};
+use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::Ranged as _;
 
 use super::call_edits::{TorchCall, plan_attribute_by_name};
 use super::environment_edits;
+use super::installers::is_installer;
 use super::literal::{self, span};
-use super::names::{canonical, contains_ignoring_case};
+use super::names::canonical;
 use super::roles::{self, Role, by_name};
 use super::source::is_of_imported_object;
 use super::string_candidate::Hint;
 use super::value_flow::Slot;
 use super::walker::Walker;
-use crate::rules::{Action, Match, Place, Rules};
+use crate::rules::{Match, Place, Rules};
 use crate::site::Certainty;
 
 impl<'a> Walker<'a> {
@@ -52,6 +53,9 @@ impl<'a> Walker<'a> {
         if name == "add_argument" || name == "add_option" || name == "option" {
             self.visit_option(call);
             return;
+        }
+        if matches!(name, "patch" | "setattr" | "delattr") {
+            TorchCall { call, source: self.source, edits: &mut self.flow.edits }.plan_patch();
         }
         if matches!(name, "getattr" | "hasattr") {
             plan_attribute_by_name(self.source, &mut self.flow.edits, call, self.scope, name);
@@ -169,7 +173,9 @@ impl<'a> Walker<'a> {
             if role.is_some_and(|role| role.site == Place::MapLocation) {
                 self.flow.spread(arg, Role::LOCATION, self.scope);
             }
-            let of_getter = environment || matches!(name, "hasattr" | "getattr");
+            let of_getter = environment
+                || matches!(name, "hasattr" | "getattr")
+                || is_method && matches!(name, "index" | "count");
             let hint = if of_getter && hint == Hint::Any { Hint::Quiet } else { hint };
             self.visit_expr(arg, hint);
         }
@@ -425,29 +431,6 @@ impl<'a> Walker<'a> {
             }
         }
     }
-
-    /// Packages that a program installs itself: `check_requirements('onnxruntime-gpu')`.
-    fn report_packages(&mut self, arguments: &'a Arguments) {
-        let mut all = Vec::new();
-        for arg in &arguments.args {
-            collect_texts(arg, &mut all);
-        }
-        for text in all {
-            if let Some(whole) = literal::plain(text) {
-                let name = whole.split(['=', '<', '>', '[', ' ', '!', '~']).next().unwrap_or(whole);
-                let rule = Rules::builtin().find(Match::Package, name).or_else(|| {
-                    let module = name.replace('-', "_").to_ascii_lowercase();
-                    let module = module.strip_prefix("nvidia_").unwrap_or(&module);
-                    Rules::builtin().find(Match::Library, module)
-                });
-                if let Some(rule) = rule.filter(|rule| rule.action == Action::Flag) {
-                    self.flow.edits.flag(rule, span(text.range()), Some(whole.to_owned()));
-                }
-            } else if self.source.text[text.range()].contains("torch.cuda.is_available") {
-                self.flow.edits.flag_site(Place::RequirementsCudaPackage, text.range());
-            }
-        }
-    }
 }
 
 /// Whether a dotted name is one of a framework whose devices are not torch's.
@@ -489,24 +472,4 @@ fn is_comparison(name: &str) -> bool {
             | "assert_equal"
             | "eq_"
     )
-}
-
-/// Whether a function of this name installs packages, or checks that they are installed.
-fn is_installer(name: &str) -> bool {
-    contains_ignoring_case(name, "requirement")
-        || contains_ignoring_case(name, "pip") && !contains_ignoring_case(name, "pipe")
-        || name.eq_ignore_ascii_case("install")
-}
-
-fn collect_texts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
-    match expr {
-        Expr::StringLiteral(_) | Expr::FString(_) => out.push(expr),
-        Expr::Tuple(tuple) => tuple.elts.iter().for_each(|one| collect_texts(one, out)),
-        Expr::List(list) => list.elts.iter().for_each(|one| collect_texts(one, out)),
-        Expr::If(one) => {
-            collect_texts(&one.body, out);
-            collect_texts(&one.orelse, out);
-        }
-        _ => {}
-    }
 }

@@ -239,3 +239,33 @@ fn selected_rules_change_and_others_stay() {
         "{out}"
     );
 }
+
+#[test]
+fn names_of_code_in_strings_change_with_the_code() {
+    for (before, after) in [
+        (
+            "from unittest import mock\n@mock.patch('torch.cuda.is_available', return_value=True)\ndef t(m):\n    pass\n",
+            "from unittest import mock\n@mock.patch('torch.npu.is_available', return_value=True)\ndef t(m):\n    pass\n",
+        ),
+        (
+            "def t(monkeypatch):\n    monkeypatch.setattr('torch.cuda.device_count', lambda: 2)\n",
+            "def t(monkeypatch):\n    monkeypatch.setattr('torch.npu.device_count', lambda: 2)\n",
+        ),
+    ] {
+        becomes(before, after);
+    }
+    stays("def t(m):\n    m.setattr(x, 'torch.cuda.device_count', 1)\n");
+}
+
+#[test]
+fn words_of_other_libraries_stay() {
+    for source in [
+        "from pygments.lexers import get_lexer_by_name\nx = get_lexer_by_name('cuda')\n",
+        "labels = ['barracuda', 'cuda']\ni = labels.index('cuda')\n",
+    ] {
+        stays(source);
+    }
+    let source = "import lightgbm as lgb\nb = lgb.train({'device_type': 'cuda'}, d)\n";
+    turns(source, source);
+    assert_eq!(rules(source).len(), 1);
+}
