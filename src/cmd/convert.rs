@@ -66,6 +66,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let options = Options {
         target: target.version.clone(),
         packages: target.packages.clone(),
+        installed: target.installed.clone(),
         transfer: args.transfer,
         messages: args.also.contains(&Also::Messages),
         mark: args.mark,
@@ -176,8 +177,10 @@ struct Target {
     version: Option<Version>,
     /// The directory where it was found, unless `--target` names the release.
     found: Option<String>,
-    /// Versions of the libraries on which rules depend.
+    /// Versions of the libraries on which rules depend, as the user names them.
     packages: BTreeMap<String, Version>,
+    /// The same, as they are installed next to torch_npu.
+    installed: BTreeMap<String, Version>,
     /// An incomplete `--target`.
     shortened: Shortened,
 }
@@ -210,23 +213,28 @@ impl Target {
             let version = resolve_release("--target", known, Tables::get(), &mut shortened)?;
             let version = early.or_else(|| version.parse().ok());
             let version = version.or_fault(|| faults::NotAVersion { text: asked }.fault())?;
-            return Ok(Self { version: Some(version), found: None, packages, shortened });
+            return Ok(Self {
+                version: Some(version),
+                found: None,
+                packages,
+                installed: BTreeMap::new(),
+                shortened,
+            });
         }
         let machine = this_machine();
         let found = find_installed(&machine, "torch-npu");
         let found = found.and_then(|(version, dir)| Some((version.parse().ok()?, dir)));
         let (version, found) = found.unzip();
+        let mut installed = BTreeMap::new();
         if found.is_some() {
             // The result is for this machine.
             for name in Rules::builtin().packages() {
-                let installed = find_installed(&machine, name);
-                let version = installed.and_then(|(version, _)| version.parse().ok());
-                if let (Some(version), false) = (version, packages.contains_key(name)) {
-                    packages.insert(name.to_owned(), version);
-                }
+                let package = find_installed(&machine, name);
+                let version = package.and_then(|(version, _)| version.parse().ok());
+                installed.extend(version.map(|version| (name.to_owned(), version)));
             }
         }
-        Ok(Self { version, found, packages, shortened: Shortened::default() })
+        Ok(Self { version, found, packages, installed, shortened: Shortened::default() })
     }
 
     /// Adds the release to a report.

@@ -47,19 +47,18 @@ pub fn choose(
         let mut declined = Vec::new();
         let mut rest = quit.then_some(false);
         for group in &groups {
-            let take = match rest {
-                Some(take) => take,
-                None => {
-                    show(file, group, out)?;
-                    match ask(lang, input, out)? {
-                        Answer::Yes => true,
-                        Answer::No => false,
-                        Answer::RestOfFile => *rest.insert(true),
-                        Answer::NoneOfFile => *rest.insert(false),
-                        Answer::Quit => {
-                            quit = true;
-                            *rest.insert(false)
-                        }
+            let take = if let Some(take) = rest {
+                take
+            } else {
+                show(file, group, out)?;
+                match ask(lang, input, out)? {
+                    Answer::Yes => true,
+                    Answer::No => false,
+                    Answer::RestOfFile => *rest.insert(true),
+                    Answer::NoneOfFile => *rest.insert(false),
+                    Answer::Quit => {
+                        quit = true;
+                        *rest.insert(false)
                     }
                 }
             };
@@ -156,6 +155,8 @@ impl PlannedFile {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::disallowed_methods, reason = "a test writes its tree")]
+
     use std::path::{Path, PathBuf};
 
     use super::*;
@@ -195,7 +196,6 @@ mod tests {
         (after, String::from_utf8(out).unwrap(), file.plan.kept.len())
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a test writes its tree")]
     fn write(path: &Path, text: &str) {
         std::fs::write(path, text).unwrap();
     }

@@ -46,6 +46,7 @@ mod nvidia_keys;
 pub mod options;
 pub mod outcome;
 pub mod page;
+mod pins;
 pub mod plan;
 pub mod prefilter;
 pub mod programs;

@@ -25,6 +25,7 @@ pub enum Import {
 pub static DEFAULT: Options = Options {
     target: None,
     packages: BTreeMap::new(),
+    installed: BTreeMap::new(),
     transfer: false,
     messages: false,
     mark: false,
@@ -37,8 +38,10 @@ pub static DEFAULT: Options = Options {
 pub struct Options {
     /// The torch_npu that the result has to run with; any, if unknown.
     pub target: Option<Version>,
-    /// Versions of other packages, by name.
+    /// Versions of other packages that the user names. They precede those that the tree pins.
     pub packages: BTreeMap<String, Version>,
+    /// Versions of other packages on this machine. Those that the tree pins precede them.
+    pub installed: BTreeMap<String, Version>,
     /// Instead of rewriting names, let torch_npu's own `transfer_to_npu` patch them at run time.
     pub transfer: bool,
     /// Also rewrite messages, help texts and comments that speak of CUDA.

@@ -18,11 +18,12 @@ use super::encoding::{DecodeError, Decoded, differs_only_in};
 use super::options::Options;
 use super::prefilter::Prefilter;
 use super::python::{ImportedName, Module, Project};
+use super::rules::Rules;
 use super::site::{self, Decision, FilePlan};
 use super::syntax::UnparsableText;
 use super::{
-    config, container, keep_comment, mark, native, notebook, programs, python, requirements, rust,
-    shell, value,
+    config, container, keep_comment, mark, native, notebook, pins, programs, python, requirements,
+    rust, shell, value,
 };
 use base::progress::Progress;
 use treeedit::commit::Refusal;
@@ -245,8 +246,17 @@ fn project(all: &[SourceFile]) -> Project {
         Project::of(sources(all).map(|file| {
             file.relative.with_extension("").to_string_lossy().replace(['/', '\\'], ".")
         }));
+    let packages = Rules::builtin().packages();
     for file in all {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        if file.kind == FileKind::Requirements
+            && let Ok(bytes) = read(file)
+        {
+            let text = String::from_utf8_lossy(&bytes);
+            for package in &packages {
+                project.add_pins(package, pins::pinned(&text, package));
+            }
+        }
         if programs::may_name(&name)
             && let Ok(bytes) = read(file)
         {

@@ -99,7 +99,12 @@ impl<'a> Walker<'a> {
 impl Edits<'_> {
     /// Whether the known version of a package is not one that the rule needs.
     fn is_refused(&self, rule: &Rule) -> bool {
-        rule.is_refused_by(|name| self.planner.options.packages.get(name).cloned())
+        let options = self.planner.options;
+        rule.is_refused_by(|name| {
+            let pinned = || self.planner.project.and_then(|project| project.pin(name));
+            let asked = options.packages.get(name).or_else(pinned);
+            asked.or_else(|| options.installed.get(name)).cloned()
+        })
     }
 
     /// Decides about a string that reaches a parameter, by the rule of the parameter.

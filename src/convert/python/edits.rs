@@ -7,11 +7,11 @@ use foldhash::HashSet;
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
+use super::Context;
 use super::imports::ImportNeeds;
 use super::literal::{self, span};
 use super::npu_branches;
 use super::roles::{Role, Want};
-use crate::options::Options;
 use crate::rules::{Place, Rule, Rules};
 use crate::site::{Certainty, Planner};
 
@@ -29,12 +29,12 @@ impl<'a> Edits<'a> {
     /// Begins with an empty plan; `lines` are the ranges that comments keep.
     pub(super) fn new(
         text: &'a str,
-        options: &'a Options,
+        context: &Context<'a>,
         body: &[Stmt],
         lines: Vec<TextRange>,
     ) -> Self {
         let kept = npu_branches::merge_ranges(npu_branches::find_kept_ranges(body, text));
-        let mut planner = Planner::of(text, options, None);
+        let mut planner = Planner::of(text, context.options, context.project);
         let lines = npu_branches::merge_ranges(lines);
         planner.keep_lines(lines.into_iter().map(span).collect());
         Self { planner, needs: ImportNeeds::default(), kept, other_words: HashSet::default() }

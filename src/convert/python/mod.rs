@@ -160,7 +160,7 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         .collect();
     let kept = kept_by_comments(text, &comments);
     let source = Source::of(text, body, context, &kept);
-    let mut edits = Edits::new(text, context.options, body, kept.clone());
+    let mut edits = Edits::new(text, context, body, kept.clone());
     for guard in cuda_only::find_guards(&source, body) {
         edits.flag_site(Place::CudaOnlyGuard, guard);
         edits.keep(guard);

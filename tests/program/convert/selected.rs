@@ -144,3 +144,18 @@ fn the_versions_of_libraries_decide() {
     tree.convert(&["--target", "numpy==1.0"]).ended(2).said("transformers");
     tree.convert(&["--target", "ultralytics==x"]).ended(2);
 }
+
+#[test]
+fn pinned_versions_decide() {
+    let source = "from ultralytics import YOLO\nYOLO('a.pt').train(device=0)\n";
+    let pins = |text: &str| Tree::new(&[("a.py", source), ("requirements.txt", text)]);
+    for (pin, args, changes) in [
+        ("ultralytics==8.4.90\n", &["--diff"][..], false),
+        ("ultralytics==8.4.190\n", &["--diff"], true),
+        ("ultralytics==8.4.90\nultralytics==8.4.190\n", &["--diff"], true),
+        ("ultralytics==8.4.90\n", &["--diff", "--target", "ultralytics==8.4.190"], true),
+    ] {
+        let run = pins(pin).convert(args);
+        assert_eq!(run.stdout.contains("npu:0"), changes, "{pin} {args:?}: {}", run.stdout);
+    }
+}
