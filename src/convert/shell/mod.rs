@@ -11,6 +11,7 @@ mod lexer;
 mod owners;
 mod programs;
 mod reader;
+mod vllm;
 mod word;
 
 use std::collections::BTreeSet;
@@ -183,6 +184,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             }
             self.nvidia(&command.words[first..], name);
             self.installs(&command.words[first..]);
+            self.vllm(&command.words[first..]);
             self.commands_in_words(&command.words[first..], name);
             if self.owners.defines(name) {
                 self.call(name, &command.words[first + 1..]);
