@@ -16,7 +16,7 @@ use super::source::Source;
 const MAX_STATEMENTS: usize = 3;
 
 /// What the body of a function holds that calls an extension or a kernel.
-const EVIDENCE: &[&str] = &["plugin", "_ext", "_C.", "ops.", "Function", "[grid", "kernel"];
+const EVIDENCE: &[&str] = &["plugin", "_ext.", "_C.", "torch.ops.", "_cuda.", "autograd.Function"];
 
 /// Beginnings of names of functions that ask for CUDA or choose it.
 const ORDINARY: &[&str] = &[
@@ -37,6 +37,13 @@ const ORDINARY: &[&str] = &[
     "load",
     "with",
     "test",
+    "train",
+    "run",
+    "main",
+    "eval",
+    "infer",
+    "bench",
+    "benchmark",
 ];
 
 /// Finds the parts of tests that ask for CUDA in front of CUDA-only code, in the order of the text.
@@ -80,7 +87,9 @@ impl Kernels<'_, '_> {
             path.as_deref() == Some("triton.jit")
         });
         let named = is_named_after_cuda(def.name.as_str());
-        jit || launches || named && EVIDENCE.iter().any(|word| text.contains(word))
+        // What moves tensors is more than a kernel.
+        let moves = text.contains(".cuda(") || text.contains(".to(");
+        jit || launches || named && !moves && EVIDENCE.iter().any(|word| text.contains(word))
     }
 }
 

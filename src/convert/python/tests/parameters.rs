@@ -192,6 +192,8 @@ fn ordinary_branches_for_cuda_are_converted() {
         "if x.is_cuda:\n    y = x.float()\n",
         "def setup_cuda():\n    return kernel()\nif torch.cuda.is_available():\n    setup_cuda()\n",
         "if not torch.cuda.is_available():\n    return_code = 1\n",
+        "def train_cuda():\n    net(kernel_size=3)\nif torch.cuda.is_available():\n    train_cuda()\n",
+        "def step_cuda(m):\n    return _plugin.f(m.to(0))\nif torch.cuda.is_available():\n    step_cuda(m)\n",
         "def f(x):\n    if not x.is_cuda:\n        return x\n    return x.sum()\n",
     ] {
         let out = super::body(source);
