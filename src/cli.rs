@@ -193,10 +193,10 @@ pub struct CheckArgs {
     /// Fail without a usable NPU and Ascend software
     #[arg(long)]
     pub require_npu: bool,
-    /// Only these checks (IDs or families)
+    /// Only these checks or rules (IDs or families)
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// All but these checks (IDs or families)
+    /// All but these checks or rules (IDs or families)
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub skip: Vec<String>,
     /// Also write metrics for Prometheus to FILE
@@ -279,7 +279,9 @@ pub struct ConvertArgs {
     #[arg(long, short, value_name = "FILE")]
     pub launch: Vec<PathBuf>,
     /// Files, directories or patterns to leave out
-    #[arg(long, short, value_name = "PATH")]
+    ///
+    /// Several after one option, or the option several times. Other paths stand before it.
+    #[arg(long, short, value_name = "PATH", num_args = 1..)]
     pub exclude: Vec<String>,
     /// Include files that .gitignore and .ignore exclude
     #[arg(long)]
@@ -291,13 +293,34 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_enum)]
     pub no_kind: Vec<FileKind>,
     /// Largest file to read, in MiB
-    #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = number::whole(1_u64..=1024))]
+    #[arg(
+        long,
+        value_name = "MIB",
+        default_value_t = 32,
+        hide_short_help = true,
+        value_parser = number::whole(1_u64..=1024)
+    )]
     pub max_size: u64,
     /// torch_npu of the result (`2.7`: the newest 2.7)
     ///
-    /// `2.7.1`, `2.7` or `torch_npu==2.7.1`. Default: the torch_npu of this machine.
-    #[arg(long, value_name = "VERSION")]
-    pub target: Option<String>,
+    /// `2.7.1`, `2.7` or `torch_npu==2.7.1`, and versions of libraries on which rules depend
+    /// (`transformers==4.51`). Default: the packages of this machine, if it has torch_npu.
+    #[arg(long, value_name = "VERSION", value_delimiter = ',')]
+    pub target: Vec<String>,
+    /// Only these checks or rules (IDs or families)
+    ///
+    /// CV0269, or a family of rules: torch-cuda, torch, distributed, build, environment, libraries,
+    /// files, formats. An import of torch_npu that the changes need is added too.
+    #[arg(long = "only", value_name = "IDS", value_delimiter = ',')]
+    pub only_rules: Vec<String>,
+    /// All but these checks or rules (IDs or families)
+    #[arg(long = "skip", value_name = "IDS", value_delimiter = ',')]
+    pub skip_rules: Vec<String>,
+    /// Ask for each change, as `git add -p` does
+    ///
+    /// Only on a terminal.
+    #[arg(long, requires = "root", conflicts_with_all = ["instead", "dry_run"])]
+    pub interactive: bool,
     /// Keep CUDA names; transfer_to_npu patches them
     #[arg(long, requires = "launch")]
     pub transfer: bool,
@@ -334,7 +357,7 @@ pub struct ConvertArgs {
         long,
         group = "instead",
         requires = "root",
-        conflicts_with_all = ["launch", "exclude", "target", "transfer", "also", "mark", "backup"]
+        conflicts_with_all = ["launch", "exclude", "target", "transfer", "also", "mark", "backup", "only_rules", "skip_rules"]
     )]
     pub undo: bool,
     /// Keep the originals as `.bak` files

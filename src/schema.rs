@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use audit::report::{AuditMembers, PatchMembers, SuggestionMembers};
 use checks::members::{CheckMembers, CompatMembers};
-use convert::members::{ConvertMembers, TargetMember, UndoMembers};
+use convert::members::{ConvertMembers, OutcomeMembers, PreviewMembers, TargetMember, UndoMembers};
 use errcodes::log::DiagnosisMember;
 use facts::Facts;
 use fleet::FleetMembers;
@@ -82,6 +82,8 @@ reports! {
     Convert {
         members: ConvertMembers<'static>,
         target: TargetMember<'static>,
+        written: Option<OutcomeMembers>,
+        preview: Option<PreviewMembers>,
         resolved: Option<ResolvedMember<'static>>,
     }
     /// What `convert --undo --format json` writes.

@@ -1,11 +1,15 @@
 //! `convert`: plans, then writes, copies or prints the result; or undoes the last run.
 
+mod apply_command;
+
 use data::Fault;
 use data::{OrFault as _, faults};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use pep440_rs::Version;
 
+use self::apply_command::apply_command;
 use super::audit_ops::target::resolve_release;
 use super::finish;
 use super::machine::this_machine;
@@ -13,29 +17,33 @@ use super::output::Output;
 use super::output_file::{self, ReplaceMode};
 use super::progress;
 use super::requested::Shortened;
-use super::standard_streams::{print, print_to_stderr};
+use super::standard_streams::{ask_user, can_ask, print, print_to_stderr};
 use crate::cli::{Also, ConvertArgs};
 use audit::ops::Tables;
 use base::report::{ExitStatus, Report};
 use convert::copy::copy;
 use convert::diff::unified;
+use convert::interactive::choose;
 use convert::ledger;
 use convert::links;
-use convert::members::{self, TargetMember, TargetSource};
+use convert::members::{self, PreviewMembers, TargetMember, TargetSource};
 use convert::options::Options;
+use convert::outcome::undo_command;
 use convert::page;
 use convert::plan::{Plan, draft, plan};
 use convert::prefilter;
 use convert::python::Project;
-use convert::report::{Done, report};
+use convert::report::{Done, report, shown};
+use convert::rules::Rules;
+use convert::selection::Selection;
 use convert::undo::{add_recovered, note_interrupted, restore_interrupted, undo_last};
-use convert::write::{WriteOptions, write};
+use convert::write::{WriteOptions, find_uncommitted, write};
 use data::ui;
 use machine::collect::find_installed;
 use render::{Format, render_page};
 use treeedit::git;
 use treeedit::kind::FileKind;
-use treeedit::walk::{Scope, walk};
+use treeedit::walk::{Scope, WalkResult, walk};
 
 pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.undo {
@@ -45,6 +53,8 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
         !args.diff || output.is_text() || output.has_file(),
         faults::DiffIsNoReport.fault()
     );
+    anyhow::ensure!(!args.interactive || can_ask(), faults::InteractiveNeedsTerminal.fault());
+    let selection = Selection::new(&args.only_rules, &args.skip_rules)?;
     let scope = scope(args)?;
     // Both take some milliseconds, and neither needs the other.
     let (found, target) = rayon::join(
@@ -57,10 +67,13 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     let (mut found, target) = (found.map_err(Fault::from)?, target?);
     let options = Options {
         target: target.version.clone(),
+        packages: target.packages.clone(),
+        installed: target.installed.clone(),
         transfer: args.transfer,
         messages: args.also.contains(&Also::Messages),
         mark: args.mark,
         import: args.import,
+        selection,
     };
     let in_place = args.is_in_place();
     let mut notes = Vec::new();
@@ -83,6 +96,12 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     if !in_place {
         notes.extend(note_interrupted(&found));
     }
+    let uncommitted = if ask { find_uncommitted(&planned, question)? } else { Vec::new() };
+    if args.interactive && uncommitted.is_empty() {
+        planned.prove(&options, &project);
+        let asked = ask_user(|input, out| choose(&mut planned, output.lang(), input, out));
+        asked.or_fault(|| faults::CannotAsk.fault())?;
+    }
     let mut pending = Vec::new();
     let mut linked = Vec::new();
     let done = if let Some(dir) = &args.output_dir {
@@ -93,8 +112,8 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     } else if args.check {
         Done::Checked
     } else if in_place {
-        let how = WriteOptions { force: args.force, backup: args.backup };
-        let written = write(&found, &mut planned, &project, &options, how, question)?;
+        let how = WriteOptions { uncommitted, backup: args.backup };
+        let written = write(&found, &mut planned, &project, &options, how)?;
         pending = written.pending;
         linked = written.linked;
         written.done
@@ -109,6 +128,11 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     for (_journals, completion) in pending {
         completion.wait().map_err(Fault::from)?;
     }
+    if done == Done::Planned && planned.files.iter().any(|file| file.after.is_some()) {
+        let command = apply_command(args);
+        report.notes.push(ui::ConvertApply { command: &command }.text());
+        report.add_members(&PreviewMembers { apply: command });
+    }
     target.add_to(&mut report);
     if args.transfer {
         report.notes.push(ui::CONVERT_TRANSFER.text());
@@ -122,6 +146,9 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
         return show_patch(&planned, &found.idle_excludes, report, output);
     }
     let finished = finish_with(report, &planned, output);
+    if written && matches!(output.format(), Format::Line | Format::Openmetrics) {
+        print_written(&found, &planned, output);
+    }
     if written {
         return Ok(finished
             .map_err(super::error_message::as_cause)
@@ -137,6 +164,15 @@ fn write_ledger(planned: &Plan, path: &Path) -> anyhow::Result<()> {
     output_file::replace(path, ReplaceMode::RenameOrWrite, |out| form(&planned.ledger, out))
         .or_fault(|| faults::CannotWrite { path: path.display() }.fault())?;
     Ok(())
+}
+
+/// Lists the written files on standard error, for formats without room for them.
+fn print_written(found: &WalkResult, planned: &Plan, output: &Output) {
+    for file in planned.files.iter().filter(|file| file.after.is_some()) {
+        print_to_stderr(&shown(&file.file.path));
+    }
+    let command = undo_command(found);
+    print_to_stderr(ui::ConvertTakeBack { command: &command }.text().get(output.lang()));
 }
 
 /// Writes the report. The HTML form has the files side by side.
@@ -157,6 +193,10 @@ struct Target {
     version: Option<Version>,
     /// The directory where it was found, unless `--target` names the release.
     found: Option<String>,
+    /// Versions of the libraries on which rules depend, as the user names them.
+    packages: BTreeMap<String, Version>,
+    /// The same, as they are installed next to torch_npu.
+    installed: BTreeMap<String, Version>,
     /// An incomplete `--target`.
     shortened: Shortened,
 }
@@ -164,9 +204,22 @@ struct Target {
 impl Target {
     /// Returns the release of `--target`, else the one that Python on this machine imports.
     fn select(args: &ConvertArgs) -> anyhow::Result<Self> {
-        if let Some(asked) = &args.target {
+        let mut packages = BTreeMap::new();
+        let mut named = None;
+        for asked in &args.target {
+            let (name, text) = package_version(asked)?;
+            match name {
+                None => named = Some((asked, text)),
+                Some(name) => {
+                    let version = text.parse();
+                    let version =
+                        version.or_fault(|| faults::NotAVersion { text: asked }.fault())?;
+                    packages.insert(name.to_owned(), version);
+                }
+            }
+        }
+        if let Some((asked, name)) = named {
             let mut shortened = Shortened::default();
-            let name = package_version(asked)?;
             // Release candidates and builds have the names of their release.
             let early = name.parse().ok().filter(Version::any_prerelease);
             let release = early.as_ref().map(|version| {
@@ -176,13 +229,28 @@ impl Target {
             let version = resolve_release("--target", known, Tables::get(), &mut shortened)?;
             let version = early.or_else(|| version.parse().ok());
             let version = version.or_fault(|| faults::NotAVersion { text: asked }.fault())?;
-            return Ok(Self { version: Some(version), found: None, shortened });
+            return Ok(Self {
+                version: Some(version),
+                found: None,
+                packages,
+                installed: BTreeMap::new(),
+                shortened,
+            });
         }
         let machine = this_machine();
         let found = find_installed(&machine, "torch-npu");
         let found = found.and_then(|(version, dir)| Some((version.parse().ok()?, dir)));
         let (version, found) = found.unzip();
-        Ok(Self { version, found, shortened: Shortened::default() })
+        let mut installed = BTreeMap::new();
+        if found.is_some() {
+            // The result is for this machine.
+            for name in Rules::builtin().packages() {
+                let package = find_installed(&machine, name);
+                let version = package.and_then(|(version, _)| version.parse().ok());
+                installed.extend(version.map(|version| (name.to_owned(), version)));
+            }
+        }
+        Ok(Self { version, found, packages, installed, shortened: Shortened::default() })
     }
 
     /// Adds the release to a report.
@@ -209,12 +277,19 @@ impl Target {
     }
 }
 
-/// Returns the version of `2.6.0`, or of `torch_npu==2.6.0`.
-fn package_version(asked: &str) -> anyhow::Result<&str> {
-    let Some((name, version)) = asked.split_once("==") else { return Ok(asked.trim()) };
-    let is_torch_npu = matches!(name.trim(), "torch_npu" | "torch-npu");
-    anyhow::ensure!(is_torch_npu, faults::TargetNotTorchNpu.fault());
-    Ok(version.trim())
+/// Returns the version of `2.6.0`, or of `torch_npu==2.6.0`, or the package and version of
+/// `transformers==4.51`.
+fn package_version(asked: &str) -> anyhow::Result<(Option<&'static str>, &str)> {
+    let Some((name, version)) = asked.split_once("==") else { return Ok((None, asked.trim())) };
+    let name = name.trim().replace('_', "-");
+    if name == "torch-npu" {
+        return Ok((None, version.trim()));
+    }
+    let packages = Rules::builtin().packages();
+    let known = packages.iter().find(|known| **known == name);
+    let packages = || packages.iter().copied().collect::<Vec<_>>().join(", ");
+    let known = known.or_fault(|| faults::TargetNotKnown { packages: packages() }.fault())?;
+    Ok((Some(known), version.trim()))
 }
 
 fn subject(args: &ConvertArgs) -> String {

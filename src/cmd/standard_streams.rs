@@ -15,6 +15,19 @@ pub(super) fn print(print: impl FnOnce(bool, &mut dyn Write) -> io::Result<()>) 
     out.flush()
 }
 
+/// Whether a user can answer questions: standard input and standard error are a terminal.
+pub(super) fn can_ask() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Lets `ask` read answers from standard input and write questions to standard error.
+pub(super) fn ask_user(
+    ask: impl FnOnce(&mut dyn io::BufRead, &mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    super::progress::stop();
+    ask(&mut io::stdin().lock(), &mut io::stderr().lock())
+}
+
 /// Prints a line to standard error, next to the result on standard output. On a terminal a long one
 /// is wrapped, two columns further in. In a pipe or a file it stays on one line, so that `grep`
 /// finds an error in the log of a job, unless `COLUMNS` has a width.

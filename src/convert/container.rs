@@ -231,7 +231,7 @@ fn legacy(planner: &mut Planner<'_>, rest: &Range<usize>) {
     let known = if name.ends_with("PATH") { Some(trimmed) } else { known };
     let Some(decision) = environment::assignment(name, known) else { return };
     if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
-        planner.also(rest.end - trimmed.len()..rest.end, new.clone());
+        planner.also(decision.rule, rest, rest.end - trimmed.len()..rest.end, new.clone());
     }
     decision.enter(planner, rest.start..rest.start + name.len(), rest);
 }
@@ -251,7 +251,9 @@ fn list(planner: &mut Planner<'_>, rest: &Range<usize>) {
         };
         let outcome = key.and_then(|key| value::converted(key, &text[at.clone()]));
         match outcome {
-            Some(Outcome::Write(new)) => planner.change(rule, at, new, Certainty::Exact),
+            Some(Outcome::Write(new)) => {
+                planner.change(rule, at, new, Certainty::Exact);
+            }
             Some(Outcome::Flag) => planner.flag(rule, at, Some(word.to_owned())),
             None => {}
         }

@@ -92,7 +92,7 @@ pub fn assignment(name: &str, value: Option<&str>) -> Option<EnvDecision> {
                 }
             }
         }
-        Action::Insert | Action::Flag => {
+        Action::Insert | Action::Remove | Action::Flag => {
             if let Some((new_name, text)) = value.and_then(|value| in_new_unit(name, value)) {
                 decision.new_name = Some(new_name);
                 decision.new_value = Some(text);

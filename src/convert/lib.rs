@@ -19,8 +19,10 @@
 //! - [`mark`], [`mark_comment`]: comments at places that need manual work, and their text;
 //!   [`joined_lines`]: lines between which no comment can stand; [`messages`]: user-visible texts.
 //! - [`ledger`]: every token of CUDA in the tree, in exactly one class.
-//! - [`report`], [`diff`], [`page`], [`effort`]: the result as findings, as a patch, side by side,
-//!   with an estimate.
+//! - [`selection`], [`interactive`], [`keep_comment`]: the changes that are made: rules of the run,
+//!   answers of the user, comments of a file.
+//! - [`report`], [`outcome`], [`diff`], [`page`], [`effort`]: the result as findings, with the written
+//!   files, as a patch, side by side, with an estimate.
 
 pub mod config;
 pub mod container;
@@ -31,7 +33,9 @@ mod edit_reversal;
 pub mod effort;
 pub mod encoding;
 pub mod environment;
+pub mod interactive;
 mod joined_lines;
+mod keep_comment;
 pub mod ledger;
 pub mod links;
 mod mark;
@@ -42,7 +46,9 @@ pub mod native;
 pub mod notebook;
 mod nvidia_keys;
 pub mod options;
+pub mod outcome;
 pub mod page;
+mod pins;
 pub mod plan;
 pub mod prefilter;
 pub mod programs;
@@ -54,6 +60,7 @@ pub mod report;
 pub mod requirements;
 pub mod rules;
 pub mod rust;
+pub mod selection;
 pub mod shell;
 pub mod site;
 pub mod syntax;

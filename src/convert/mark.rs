@@ -27,7 +27,7 @@ pub(super) fn mark(planner: &mut Planner<'_>, kind: FileKind, name: &str) {
         if !is_marked(text, line, sign, id) {
             let indent: String =
                 text[line..].chars().take_while(|&c| c == ' ' || c == '\t').collect();
-            planner.also(line..line, format!("{indent}{sign} {}{eol}", words(rule)));
+            planner.edit(line..line, format!("{indent}{sign} {}{eol}", words(rule)));
         }
     }
 }
@@ -36,21 +36,31 @@ pub(super) fn mark(planner: &mut Planner<'_>, kind: FileKind, name: &str) {
 /// where there are no comments (JSON), or where they are written otherwise (notebooks, whose
 /// Python cells are marked as Python).
 fn comments(text: &str, kind: FileKind, name: &str) -> Option<(&'static str, Vec<Range<usize>>)> {
+    let sign = comment_sign(kind, name)?;
+    let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
+    match kind {
+        FileKind::Shell => Some((sign, shell::spans(text))),
+        FileKind::Config | FileKind::Requirements | FileKind::Container
+            if is(&[".yml", ".yaml"]) =>
+        {
+            Some((sign, config::spans(text)))
+        }
+        FileKind::Container => Some((sign, container::spans(text))),
+        FileKind::Native | FileKind::Rust if sign == "#" => Some((sign, Vec::new())),
+        _ => Some((sign, continued(text))),
+    }
+}
+
+/// The sign of comments in a file; `None` where there are none, or Python's.
+pub(super) fn comment_sign(kind: FileKind, name: &str) -> Option<&'static str> {
+    let name = name.to_ascii_lowercase();
     let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
     match kind {
         FileKind::Python | FileKind::Notebook | FileKind::Text => None,
         _ if is(&[".json", ".jsonc"]) => None,
-        FileKind::Shell => Some(("#", shell::spans(text))),
-        FileKind::Config | FileKind::Requirements | FileKind::Container
-            if is(&[".yml", ".yaml"]) =>
-        {
-            Some(("#", config::spans(text)))
-        }
-        FileKind::Container => Some(("#", container::spans(text))),
-        FileKind::Config | FileKind::Requirements => Some(("#", continued(text))),
-        FileKind::Native if name == "cmakelists.txt" || is(&[".cmake"]) => Some(("#", Vec::new())),
-        FileKind::Rust if is(&[".toml"]) => Some(("#", Vec::new())),
-        FileKind::Native | FileKind::Rust => Some(("//", continued(text))),
+        FileKind::Native if name != "cmakelists.txt" && !is(&[".cmake"]) => Some("//"),
+        FileKind::Rust if !is(&[".toml"]) => Some("//"),
+        _ => Some("#"),
     }
 }
 

@@ -6,7 +6,7 @@ use base::text::Text;
 
 use super::effort::Effort;
 use super::ledger::totals::Totals;
-use super::site::Certainty;
+use super::site::{Certainty, KeptBecause};
 use treeedit::kind::FileKind;
 
 /// What was converted, file by file.
@@ -90,6 +90,9 @@ pub struct FileMember<'a> {
     pub flagged: Vec<PlaceMember<'a>>,
     /// The places that are only named.
     pub noted: Vec<PlaceMember<'a>>,
+    /// The places that stay although a rule applies.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptMember<'a>>,
     /// Why it was left alone.
     pub problem: Option<ProblemMember>,
 }
@@ -150,6 +153,40 @@ pub struct Skipped<'a> {
     /// Why.
     #[serde(flatten)]
     pub why: SkippedBecause<'a>,
+}
+
+/// A place that stays although a rule applies.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KeptMember<'a> {
+    /// The ID of the rule.
+    pub rule: &'a str,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// The column, counted from 1.
+    pub column: u32,
+    /// The text.
+    pub text: Option<String>,
+    /// Why it stays.
+    pub why: KeptBecause,
+}
+
+/// The written files of a run in place.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OutcomeMembers {
+    /// The paths of the written files.
+    pub written: Vec<String>,
+    /// The command that restores them.
+    pub undo: String,
+}
+
+/// How a preview becomes a conversion.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PreviewMembers {
+    /// The command that converts in place.
+    pub apply: String,
 }
 
 /// Why a file was left out.

@@ -20,10 +20,12 @@ use super::options::Options;
 use super::prefilter::Prefilter;
 use super::python::{ImportedName, Module, Project};
 use super::report::shown;
+use super::rules::Rules;
 use super::site::{self, Decision, FilePlan};
 use super::syntax::UnparsableText;
 use super::{
-    config, container, mark, native, notebook, programs, python, requirements, rust, shell, value,
+    config, container, keep_comment, mark, native, notebook, pins, programs, python, requirements,
+    rust, shell, value,
 };
 use base::progress::Progress;
 use treeedit::commit::Refusal;
@@ -106,6 +108,19 @@ impl PlannedFile {
     fn prove(&mut self, options: &Options, project: &Project) {
         if let Err(problem) = prove(self, options, project) {
             self.leave(problem);
+        }
+    }
+
+    /// Computes the new content again after edits were removed from the plan.
+    pub(super) fn edit_again(&mut self) {
+        if self.plan.edits.is_empty() {
+            self.after = None;
+            return;
+        }
+        let decoded = decode(self.file.kind, &self.before).ok();
+        self.after = decoded.and_then(|decoded| decoded.edited(&self.plan.edits));
+        if self.after.is_none() {
+            self.leave(FileProblem::SelfCheck(faults::NewTextNotEncodable.value()));
         }
     }
 
@@ -267,8 +282,17 @@ fn project(all: &[SourceFile]) -> Project {
         Project::of(sources(all).map(|file| {
             file.relative.with_extension("").to_string_lossy().replace(['/', '\\'], ".")
         }));
+    let packages = Rules::builtin().packages();
     for file in all {
         let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        if file.kind == FileKind::Requirements
+            && let Ok(bytes) = read(file)
+        {
+            let text = String::from_utf8_lossy(&bytes);
+            for package in &packages {
+                project.add_pins(package, pins::pinned(&text, package));
+            }
+        }
         if programs::may_name(&name)
             && let Ok(bytes) = read(file)
         {
@@ -342,7 +366,8 @@ fn draft_bytes(
         Ok((after, plan)) => (after, plan, None),
         Err(problem) => (None, FilePlan::default(), Some(problem)),
     };
-    let silent = after.is_none() && plan.sites.is_empty() && problem.is_none();
+    let silent =
+        after.is_none() && plan.sites.is_empty() && plan.kept.is_empty() && problem.is_none();
     // The report is going to quote these: it is read here, where other files are still planned.
     for site in plan.sites.iter().filter(|site| site.decision != Decision::Changed) {
         site.rule.text();
@@ -392,6 +417,16 @@ pub fn prove(
     }
     match planner(file.kind)(&Source { file, text: &again.text, project }, options) {
         Ok(second) if second.edits.is_empty() => Ok(()),
+        // Changes that the user declined are found again, and no others.
+        Ok(second) if planned.plan.declined().next().is_some() => {
+            let declined = |rule: &str| planned.plan.declined().any(|kept| kept.rule.id == rule);
+            let is_new =
+                |site: &&site::Site| site.decision == Decision::Changed && !declined(site.rule.id);
+            second.sites.iter().find(is_new).map_or(Ok(()), |site| {
+                let why = faults::ChangesAgainAt { rule: site.rule.id, line: site.line };
+                Err(FileProblem::SelfCheck(why.value()))
+            })
+        }
         Ok(second) => {
             let sites = second.sites.iter().find(|site| site.rule.id.starts_with("CV"));
             Err(FileProblem::SelfCheck(sites.map_or_else(
@@ -489,6 +524,9 @@ fn in_syntax<'a>(
 ) -> Result<FilePlan, FileProblem> {
     let mut planner = site::Planner::of(source.text, options, Some(source.project));
     let name = source.file.path.file_name().unwrap_or_default().to_string_lossy();
+    if let Some(sign) = mark::comment_sign(source.file.kind, &name) {
+        planner.keep_lines(keep_comment::kept_lines(source.text, sign));
+    }
     match plan(&mut planner, &name) {
         Ok(()) => {
             if options.mark {

@@ -11,6 +11,7 @@ use data::{
 use treeedit::walk::WalkResult;
 
 use super::ledger::blocker::Blocker;
+use super::outcome;
 use super::plan::Plan;
 use super::report::counts;
 use super::rules::Rules;
@@ -30,7 +31,7 @@ pub(super) fn prove(report: &Report, found: &WalkResult, plan: &Plan) -> Proof {
             // Of no file, nothing is shown.
             id if id != "files" && found.files.is_empty() => Some(nothing()),
             "files" => contradicted(report, link).or_else(|| unread(report, found, link)),
-            "changes" => contradicted(report, link),
+            "changes" => contradicted(report, link).or_else(|| left_out(plan, link)),
             "manual" => manual(report),
             "mentions" => unexplained(report, link),
             _ => None,
@@ -44,6 +45,13 @@ fn contradicted(report: &Report, link: &LinkDefinition) -> Option<Coverage> {
     let belongs = |id: &str| link.checks.iter().any(|own| own == id);
     let errors = goals::contradictions(&report.findings, &belongs);
     (!errors.is_empty()).then_some(Coverage::Contradicted { findings: errors, reason: None })
+}
+
+/// Changes that the user left out may be necessary.
+fn left_out(plan: &Plan, link: &LinkDefinition) -> Option<Coverage> {
+    let n = outcome::left_out(plan);
+    let reason = ui::ConvertDeselected { n }.text();
+    (n > 0).then(|| Coverage::NotExamined { reason, settle: link.settle.clone() })
 }
 
 /// Files that were left out, or no file at all, are no evidence.

@@ -9,6 +9,7 @@ use super::members::{
     self, Change, ConvertMembers, ConvertResult, FileMember, PlaceMember, ProblemMember, Skipped,
     SkippedBecause,
 };
+use super::outcome;
 use super::plan::{FileProblem, Plan, PlannedFile};
 use super::proof;
 use super::rules::{Match, Rule, Rules};
@@ -60,6 +61,7 @@ pub fn report(
     report.findings.extend(unexplained(plan));
     report.findings.extend(rules(plan));
     report.findings.extend(problems(plan));
+    report.findings.extend(outcome::kept(plan));
     report.findings.extend(skipped(found));
     let changed = plan.files.iter().filter(|file| file.after.is_some()).count();
     match done {
@@ -75,7 +77,12 @@ pub fn report(
     }
     report.tables.extend(changes(plan));
     overview(&mut report, plan, done);
-    notes(&mut report, found, done);
+    for exclude in &found.idle_excludes {
+        report.notes.push(ui::ConvertIdleExclude { exclude: &exclude }.text());
+    }
+    if matches!(done, Done::Written(n) if *n > 0) {
+        outcome::add_written(&mut report, found, plan);
+    }
     report.provenance.push(("rules", Text::same(Rules::builtin().rules.len().to_string())));
     report.proof = Some(proof::prove(&report, found, plan));
     if in_detail {
@@ -371,20 +378,6 @@ fn overview(report: &mut Report, plan: &Plan, done: &Done) {
     }
 }
 
-fn notes(report: &mut Report, found: &WalkResult, done: &Done) {
-    for exclude in &found.idle_excludes {
-        report.notes.push(ui::ConvertIdleExclude { exclude: &exclude }.text());
-    }
-    if matches!(done, Done::Written(n) if *n > 0) {
-        for root in &found.roots {
-            let dir = shown(&root.dir);
-            let dir = if dir.is_empty() { "." } else { &dir };
-            let dir = base::text::shell_quote(dir).into_owned();
-            report.notes.push(ui::ConvertTakeBack { dir }.text());
-        }
-    }
-}
-
 fn members<'a>(found: &'a WalkResult, plan: &'a Plan, done: &Done) -> ConvertMembers<'a> {
     let counts = counts(plan);
     let skipped = found.skipped.iter().map(|skipped| Skipped {
@@ -459,6 +452,7 @@ fn file_member<'a>(file: &'a PlannedFile) -> FileMember<'a> {
         changed: changed.collect(),
         flagged: of(Decision::Flagged).map(place).collect(),
         noted: of(Decision::Noted).map(place).collect(),
+        kept: outcome::kept_members(file, &text),
         problem,
     }
 }

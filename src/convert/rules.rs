@@ -1,5 +1,6 @@
 //! What is known of every CUDA name: `data/convert_rules.toml` and `data/convert/*.toml`.
 
+mod call;
 mod place;
 mod presence;
 mod rule;
@@ -8,6 +9,7 @@ mod table;
 mod tests;
 mod texts;
 
+pub use call::{INDICES, Parameter};
 pub use place::Place;
 pub use presence::Presence;
 pub use rule::{Action, Class, Match, Rule};

@@ -55,6 +55,34 @@ pub struct Site {
     pub detail: Option<String>,
 }
 
+/// Why a place stays although a rule applies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum KeptBecause {
+    /// A comment of the file keeps it.
+    Comment,
+    /// The run selects other rules.
+    Selection,
+    /// The user declined the change.
+    Declined,
+}
+
+/// A place that stays although a rule applies.
+#[derive(Debug, Clone)]
+pub struct KeptSite {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// Byte range in the decoded text.
+    pub range: Range<usize>,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// Why it stays.
+    pub why: KeptBecause,
+}
+
 /// What becomes of one file.
 #[derive(Debug, Clone, Default)]
 pub struct FilePlan {
@@ -62,6 +90,15 @@ pub struct FilePlan {
     pub edits: Vec<Edit>,
     /// The places, in the order of the text.
     pub sites: Vec<Site>,
+    /// The places that stay although a rule applies, in the order of the text.
+    pub kept: Vec<KeptSite>,
+}
+
+impl FilePlan {
+    /// The places whose changes the user declined.
+    pub fn declined(&self) -> impl Iterator<Item = &KeptSite> {
+        self.kept.iter().filter(|kept| kept.why == KeptBecause::Declined)
+    }
 }
 
 /// Collects what is decided while one text is read.
@@ -78,6 +115,8 @@ pub struct Planner<'a> {
     plan: FilePlan,
     /// What was said of which range, so that nothing is said twice.
     said: HashSet<(usize, usize, &'static str, Decision)>,
+    /// The lines that comments of the text keep, in order.
+    kept_lines: Vec<Range<usize>>,
     /// The replaced ranges, by their start.
     replaced: BTreeMap<usize, usize>,
     /// The last offset whose column was counted, and that column from 0.
@@ -99,25 +138,90 @@ impl<'a> Planner<'a> {
             lines: OnceCell::new(),
             plan: FilePlan::default(),
             said: HashSet::default(),
+            kept_lines: Vec::new(),
             replaced: BTreeMap::new(),
             counted: Cell::new((0, 0)),
         }
     }
 
-    /// Replaces `range` by `text`, as `rule` says.
+    /// Begins with an empty plan for a part of the text of this one, with the same options.
+    pub fn part<'p>(&self, text: &'p str) -> Planner<'p>
+    where
+        'a: 'p,
+    {
+        Planner::of(text, self.options, self.project)
+    }
+
+    /// Keeps the places that begin within `lines`, byte ranges in order without overlap.
+    pub fn keep_lines(&mut self, lines: Vec<Range<usize>>) {
+        self.kept_lines = lines;
+    }
+
+    /// Whether a comment keeps a line of `range`.
+    pub fn keeps_part_of(&self, range: &Range<usize>) -> bool {
+        self.kept_lines.iter().any(|line| line.start < range.end && range.start < line.end)
+    }
+
+    /// Replaces `range` by `text`, as `rule` says. Returns whether it is replaced.
     pub fn change(
         &mut self,
         rule: &'static Rule,
         range: Range<usize>,
         text: impl Into<String>,
         certainty: Certainty,
-    ) {
+    ) -> bool {
         let text = text.into();
         if self.text.get(range.clone()) == Some(text.as_str()) || self.is_patched(rule) {
-            return;
+            return false;
+        }
+        if let Some(why) = self.keeps(rule, &range) {
+            self.keep(rule, range, why);
+            return false;
         }
         self.site(rule, Decision::Changed, certainty, range.clone(), None);
-        self.also(range, text);
+        self.edit(range, text);
+        true
+    }
+
+    /// Replaces `range` by `text`, unless the change of `rule` at `place`, which it belongs to, is
+    /// not made.
+    pub fn also(
+        &mut self,
+        rule: &'static Rule,
+        place: &Range<usize>,
+        range: Range<usize>,
+        text: impl Into<String>,
+    ) {
+        if self.keeps(rule, place).is_none() {
+            self.edit(range, text);
+        }
+    }
+
+    /// Why a change of `rule` at `range` is not made.
+    fn keeps(&self, rule: &Rule, range: &Range<usize>) -> Option<KeptBecause> {
+        if self.is_on_kept_line(range) {
+            return Some(KeptBecause::Comment);
+        }
+        (!self.options.selection.selects(rule)).then_some(KeptBecause::Selection)
+    }
+
+    /// Whether `range` begins on a kept line. A line that is inserted above is not on it.
+    fn is_on_kept_line(&self, range: &Range<usize>) -> bool {
+        let at = range.start;
+        let after = self.kept_lines.partition_point(|line| line.start <= at);
+        let Some(line) = after.checked_sub(1).map(|line| &self.kept_lines[line]) else {
+            return false;
+        };
+        at < line.end && !(range.is_empty() && at == line.start)
+    }
+
+    /// Notes that the place of a rule stays.
+    pub fn keep(&mut self, rule: &'static Rule, range: Range<usize>, why: KeptBecause) {
+        let known = |kept: &KeptSite| kept.rule.id == rule.id && kept.range == range;
+        if !self.plan.kept.iter().rev().take(8).any(known) {
+            let (line, column) = self.position(range.start);
+            self.plan.kept.push(KeptSite { rule, range, line, column, why });
+        }
     }
 
     /// Whether torch_npu's replacement at run time takes a device by its old name, so that
@@ -128,8 +232,8 @@ impl<'a> Planner<'a> {
             && places.iter().any(|place| Rules::builtin().site(*place).id == rule.id)
     }
 
-    /// Replaces `range` by `text` without a place of its own: part of another change.
-    pub fn also(&mut self, range: Range<usize>, text: impl Into<String>) {
+    /// Replaces `range` by `text` without a place of its own.
+    pub fn edit(&mut self, range: Range<usize>, text: impl Into<String>) {
         if !range.is_empty() {
             self.replaced.entry(range.start).or_insert(range.end);
         }
@@ -155,6 +259,12 @@ impl<'a> Planner<'a> {
         range: Range<usize>,
         detail: Option<String>,
     ) {
+        if decision != Decision::Changed && self.is_on_kept_line(&range) {
+            if decision == Decision::Flagged {
+                self.keep(rule, range, KeptBecause::Comment);
+            }
+            return;
+        }
         if !self.said.insert((range.start, range.end, rule.id, decision)) {
             return;
         }
@@ -167,10 +277,21 @@ impl<'a> Planner<'a> {
         let shifted = |range: Range<usize>| range.start + offset..range.end + offset;
         for site in part.sites {
             let Site { rule, decision, certainty, range, detail, .. } = site;
-            self.site(rule, decision, certainty, shifted(range), detail);
+            let range = shifted(range);
+            if decision == Decision::Changed && self.is_on_kept_line(&range) {
+                self.keep(rule, range, KeptBecause::Comment);
+                continue;
+            }
+            self.site(rule, decision, certainty, range, detail);
+        }
+        for KeptSite { rule, range, why, .. } in part.kept {
+            self.keep(rule, shifted(range), why);
         }
         for edit in part.edits {
-            self.also(shifted(edit.range), edit.text);
+            let range = shifted(edit.range);
+            if !self.is_on_kept_line(&range) {
+                self.edit(range, edit.text);
+            }
         }
     }
 
@@ -220,6 +341,7 @@ impl<'a> Planner<'a> {
             free
         });
         self.plan.sites.sort_by_key(|site| (site.range.start, site.range.end));
+        self.plan.kept.sort_by_key(|kept| (kept.range.start, kept.range.end));
         self.plan
     }
 }

@@ -11,20 +11,28 @@ impl Rule {
         match self.how {
             // The code's own names of places.
             Match::Site | Match::File => self.name.replace('-', " "),
+            // One of the functions stands for those that mean the same.
+            Match::Call => {
+                let first = names.first().copied().unwrap_or_default();
+                let end = first.rfind(':').unwrap_or(first.len());
+                let close = if end < first.len() { ")" } else { "" };
+                let more = if names.len() > 1 { ", …" } else { "" };
+                format!("{}{close}{more}", &first[..end])
+            }
             _ => names.join(", "),
         }
     }
 
     /// One statement about what was met, without the places.
     pub fn title(&self) -> Text {
-        if matches!(self.how, Match::Site | Match::File)
+        if matches!(self.how, Match::Site | Match::File | Match::Call)
             && let Some(note) = self.text().note
         {
             return Text::new(first_sentence(note.en), first_sentence(note.zh));
         }
         let name = self.subject();
         match (self.how, self.class) {
-            (Match::Site | Match::File, _) => ui::ConvertTitlePlace { name }.text(),
+            (Match::Site | Match::File | Match::Call, _) => ui::ConvertTitlePlace { name }.text(),
             (Match::Library, Class::Missing) => ui::ConvertTitleLibraryMissing { name }.text(),
             (Match::Library, _) => ui::ConvertTitleLibrary { name }.text(),
             (_, Class::Missing) => ui::ConvertTitleMissing { name }.text(),
@@ -48,7 +56,9 @@ impl Rule {
     /// Why that matters, without what the title says already; may be empty.
     pub fn cause_beyond_title(&self) -> Text {
         let cause = self.cause();
-        if !matches!(self.how, Match::Site | Match::File) || self.text().note.is_none() {
+        if !matches!(self.how, Match::Site | Match::File | Match::Call)
+            || self.text().note.is_none()
+        {
             return cause;
         }
         let rest = |text: &str| {

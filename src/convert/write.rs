@@ -16,10 +16,10 @@ use treeedit::undo::undo;
 use treeedit::walk::WalkResult;
 
 /// How files are replaced.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct WriteOptions {
-    /// Whether uncommitted changes are overwritten.
-    pub force: bool,
+    /// Files with changes that git does not have. If there are any, nothing is written.
+    pub uncommitted: Vec<PathBuf>,
     /// Whether a copy of each original is kept next to it.
     pub backup: bool,
 }
@@ -40,7 +40,7 @@ pub struct WriteResult {
 /// # Errors
 ///
 /// The state of a work tree is unknown. Its files are overwritten only with `force`.
-fn find_uncommitted(planned: &Plan, question: git::Question) -> anyhow::Result<Vec<PathBuf>> {
+pub fn find_uncommitted(planned: &Plan, question: git::Question) -> anyhow::Result<Vec<PathBuf>> {
     let files = planned.files.iter().filter(|file| file.after.is_some()).map(|file| &file.file);
     let named: BTreeMap<PathBuf, &PathBuf> =
         files.map(|file| (file.root.real.join(&file.relative), &file.path)).collect();
@@ -58,23 +58,19 @@ fn find_uncommitted(planned: &Plan, question: git::Question) -> anyhow::Result<V
 ///
 /// # Errors
 ///
-/// Git or a journal cannot be used, or replacing or restoring a file failed.
+/// A journal cannot be used, or replacing or restoring a file failed.
 pub fn write(
     found: &WalkResult,
     planned: &mut Plan,
     project: &Project,
     options: &Options,
     how: WriteOptions,
-    question: git::Question,
 ) -> anyhow::Result<WriteResult> {
     let mut linked = Vec::new();
-    if !how.force {
-        let uncommitted = find_uncommitted(planned, question)?;
-        if !uncommitted.is_empty() {
-            planned.prove(options, project);
-            let done = Done::Refused(uncommitted);
-            return Ok(WriteResult { done, pending: Vec::new(), linked });
-        }
+    if !how.uncommitted.is_empty() {
+        planned.prove(options, project);
+        let done = Done::Refused(how.uncommitted);
+        return Ok(WriteResult { done, pending: Vec::new(), linked });
     }
     let mut pending: Vec<(Journals, JournalCompletion)> = Vec::new();
     let mut problems: BTreeMap<usize, FileProblem> = BTreeMap::new();

@@ -216,7 +216,7 @@ fn variable(planner: &mut Planner<'_>, entry: &Entry, mapping: &Mapping<'_>) {
         return;
     }
     if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
-        planner.also(entry.value.clone(), new.clone());
+        planner.also(decision.rule, &name, entry.value.clone(), new.clone());
     }
     let place = name.start.min(entry.value.start)..entry.value.end.max(name.end);
     decision.enter(planner, name, &place);
@@ -235,7 +235,8 @@ fn list_item(planner: &mut Planner<'_>, entry: &Entry) {
     let Some(decision) = environment::assignment(name, known) else { return };
     let start = entry.value.start;
     if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
-        planner.also(start + name.len() + 1..entry.value.end, new.clone());
+        let value = start + name.len() + 1..entry.value.end;
+        planner.also(decision.rule, &entry.value, value, new.clone());
     }
     decision.enter(planner, start..start + name.len(), &entry.value);
 }
@@ -276,7 +277,7 @@ fn command(planner: &mut Planner<'_>, entry: &Entry) {
     if text.contains(['\n', '\\']) || !shell::is_command(text, planner.project) {
         return;
     }
-    let mut part = Planner::of(text, planner.options, planner.project);
+    let mut part = planner.part(text);
     if shell::plan_part(&mut part, text, 0).is_err() {
         return;
     }

@@ -2,7 +2,7 @@
 //! manual work.
 
 use crate::rules::Rule;
-use crate::site::{Decision, FilePlan, Site};
+use crate::site::{Decision, FilePlan, KeptBecause, KeptSite, Site};
 
 use super::blocker::Blocker;
 use super::entry::{Class, Reason, Witness};
@@ -17,6 +17,8 @@ pub(crate) enum Planned {
     Manual(&'static Rule),
     /// A site that is only noted contains it.
     Noted(&'static Rule),
+    /// It stays although the rule applies; on that line.
+    Kept(&'static Rule, KeptBecause, u32),
     /// The plan has no statement about it.
     Nothing,
 }
@@ -28,6 +30,12 @@ impl Planned {
             Self::Changed(rule) => Some(Class::Changed { rule }),
             Self::Manual(rule) => Some(manual(rule)),
             Self::Noted(rule) => Some(by_rule(rule)),
+            Self::Kept(_, KeptBecause::Comment, line) => {
+                Some(Class::kept(Reason::SwitchedOff, line))
+            }
+            Self::Kept(rule, KeptBecause::Selection | KeptBecause::Declined, _) => {
+                Some(Class::Kept { reason: Reason::LeftOut, witness: Witness::Rule(rule.id) })
+            }
             Self::Nothing => None,
         }
     }
@@ -47,7 +55,9 @@ pub(crate) const fn by_rule(rule: &'static Rule) -> Class {
 pub(crate) fn planned(tokens: &[Token], plan: &FilePlan, written: bool) -> Vec<Planned> {
     let mut edits = plan.edits.iter().filter(|_| written).peekable();
     let mut sites = plan.sites.iter().peekable();
+    let mut kept = plan.kept.iter().peekable();
     let mut active: Vec<&Site> = Vec::new();
+    let mut active_kept: Vec<&KeptSite> = Vec::new();
     let mut last_change: Option<&Site> = None;
     let mut out = Vec::with_capacity(tokens.len());
     for token in tokens {
@@ -59,6 +69,8 @@ pub(crate) fn planned(tokens: &[Token], plan: &FilePlan, written: bool) -> Vec<P
             active.push(site);
         }
         active.retain(|site| site.range.end > range.start);
+        active_kept.extend(std::iter::from_fn(|| kept.next_if(|one| one.range.start < range.end)));
+        active_kept.retain(|one| one.range.end > range.start);
         while edits.next_if(|edit| edit.range.end <= range.start).is_some() {}
         let edited = edits.peek().is_some_and(|edit| edit.range.start < range.end);
         let with = |decision| active.iter().rev().find(move |site| site.decision == decision);
@@ -70,6 +82,8 @@ pub(crate) fn planned(tokens: &[Token], plan: &FilePlan, written: bool) -> Vec<P
             Planned::Manual(site.rule)
         } else if let Some(site) = with(Decision::Noted) {
             Planned::Noted(site.rule)
+        } else if let Some(one) = active_kept.last() {
+            Planned::Kept(one.rule, one.why, one.line)
         } else {
             Planned::Nothing
         });

@@ -28,6 +28,8 @@ pub enum Reason {
     Address,
     /// A comment exempts it. The witness is that comment.
     SwitchedOff,
+    /// The run leaves the change out, by its options or by an answer. The witness is the rule.
+    LeftOut,
     /// Output that a notebook recorded. The witness is the line itself.
     Output,
 }
@@ -46,6 +48,7 @@ impl Reason {
             Self::Rule => "rule",
             Self::Address => "address",
             Self::SwitchedOff => "switched_off",
+            Self::LeftOut => "left_out",
             Self::Output => "output",
         }
     }

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::environment;
+use super::keep_comment;
 use super::rules::{Place, Rules};
 use super::shell;
 use super::site::{FilePlan, Planner};
@@ -40,7 +41,8 @@ pub fn plan(planner: &mut Planner<'_>, python: &PlanPython<'_>) -> Result<(), Un
             plans.push(plan);
         }
     }
-    let mut commands = Planner::of(&source.text, planner.options, planner.project);
+    let mut commands = planner.part(&source.text);
+    commands.keep_lines(keep_comment::kept_lines(&source.text, "#"));
     for (cell, (kind, first)) in source.cells.iter().zip(&kinds) {
         let body = cell.range.start + first..cell.range.end;
         match kind {
@@ -96,6 +98,9 @@ fn shift(plan: &mut FilePlan, offset: usize) {
     for site in &mut plan.sites {
         site.range = site.range.start + offset..site.range.end + offset;
     }
+    for kept in &mut plan.kept {
+        kept.range = kept.range.start + offset..kept.range.end + offset;
+    }
 }
 
 /// The lines of a Python cell that are not Python: `!command`, `x = !command`, `%env A=b`.
@@ -148,7 +153,12 @@ fn line_magic(planner: &mut Planner<'_>, magic: &str, offset: usize, python: &Pl
             let Some(decision) = environment::assignment(variable, known) else { return };
             if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
                 let start = from + len + 1;
-                planner.also(start..start + value.len(), new.clone());
+                planner.also(
+                    decision.rule,
+                    &(from..from + len),
+                    start..start + value.len(),
+                    new.clone(),
+                );
             }
             decision.enter(planner, from..from + len, &(from..from + rest.len()));
         }
@@ -201,12 +211,17 @@ fn write_back(
             planner.site(site.rule, site.decision, site.certainty, place, detail);
         }
     }
+    for kept in &plan.kept {
+        if let Some(place) = source.places(&kept.range).and_then(|all| all.into_iter().next()) {
+            planner.keep(kept.rule, place, kept.why);
+        }
+    }
     for edit in &plan.edits {
         if edit.range.is_empty() {
             let (offset, text) = moved(source, kinds, edit.range.start, &edit.text);
             if let Some(at) = source.point(offset) {
                 let text = in_lines(planner.text, at, &escaped(&text));
-                planner.also(at..at, text);
+                planner.edit(at..at, text);
             }
             continue;
         }
@@ -214,7 +229,7 @@ fn write_back(
         // What stands in several strings is written into the first of them.
         let mut text = escaped(&edit.text);
         for place in places {
-            planner.also(place, std::mem::take(&mut text));
+            planner.edit(place, std::mem::take(&mut text));
         }
     }
 }

@@ -131,7 +131,7 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| {
     all.extend(INSTALLERS.iter().map(|&word| (word, Counts::Installer)));
     all.push((TRANSFERRED, Counts::Transferred));
     for rule in &Rules::builtin().rules {
-        if rule.action == Action::Keep {
+        if rule.action == Action::Keep && rule.needs.is_none() {
             // What a rule leaves alone without a word makes no file worth reading.
             continue;
         }
@@ -155,6 +155,19 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| {
                     besides.entry(root).or_default().push(rest);
                 }
                 Match::Package => packages.push(name.into()),
+                // Who calls a function of a package imports it, methods of unknown objects aside.
+                Match::Call => {
+                    let root = name.split(['.', '(']).next().unwrap_or(name);
+                    if root == "*" {
+                        let parameter =
+                            name.rsplit_once('(').map_or(name, |(_, parameter)| parameter);
+                        let end = parameter.find([':', ')']).unwrap_or(parameter.len());
+                        all.push((&parameter[..end], Counts::Word));
+                    } else {
+                        packages.push(root.into());
+                        besides.entry(root).or_default().push("");
+                    }
+                }
                 Match::Site | Match::File => {}
             }
         }

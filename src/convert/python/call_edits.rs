@@ -86,7 +86,6 @@ impl TorchCall<'_, '_> {
             "torch.utils.cpp_extension.load_inline" if has("cuda_sources") => {
                 self.edits.flag_site(Place::ExtensionLoadInline, range);
             }
-            "unittest.mock.patch" => self.plan_patch(),
             _ => {}
         }
         if has("extra_compile_args") && source.text[range].contains("nvcc") {
@@ -95,7 +94,7 @@ impl TorchCall<'_, '_> {
     }
 
     /// Plans a dotted name in a string: `patch('torch.cuda.is_available')`.
-    fn plan_patch(&mut self) {
+    pub(super) fn plan_patch(&mut self) {
         let Self { call, source, .. } = *self;
         let Some(first) = call.arguments.args.first() else { return };
         let Some(path) = literal::plain(first).filter(|path| path.starts_with("torch.cuda")) else {
@@ -141,8 +140,8 @@ impl TorchCall<'_, '_> {
         match &*call.func {
             Expr::Attribute(attribute) => {
                 let at = span(attribute.attr.range()).start;
-                self.edits.change(rule, at..at, "npu.", Certainty::Exact);
-                self.edits.needs.torch_npu = true;
+                self.edits.needs.torch_npu |=
+                    self.edits.change(rule, at..at, "npu.", Certainty::Exact);
             }
             Expr::Name(_) => {
                 let at = span(call.arguments.range()).start + 1;

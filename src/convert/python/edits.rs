@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
+use foldhash::HashSet;
 use ruff_python_ast::{Expr, Stmt};
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
+use super::Context;
 use super::imports::ImportNeeds;
 use super::literal::{self, span};
 use super::npu_branches;
@@ -19,15 +21,23 @@ pub(super) struct Edits<'a> {
     /// Imports of torch_npu that the edits need.
     pub needs: ImportNeeds,
     kept: Vec<TextRange>,
+    /// Where values begin that a library spells in its own way.
+    pub(super) other_words: HashSet<usize>,
 }
 
 impl<'a> Edits<'a> {
-    /// Begins with an empty plan; `exempt` are the ranges that comments exempt.
-    pub(super) fn new(text: &'a str, body: &[Stmt], exempt: Vec<TextRange>) -> Self {
-        let mut kept = npu_branches::find_kept_ranges(body, text);
-        kept.extend(exempt);
-        let kept = npu_branches::merge_ranges(kept);
-        Self { planner: Planner::new(text), needs: ImportNeeds::default(), kept }
+    /// Begins with an empty plan; `lines` are the ranges that comments keep.
+    pub(super) fn new(
+        text: &'a str,
+        context: &Context<'a>,
+        body: &[Stmt],
+        lines: Vec<TextRange>,
+    ) -> Self {
+        let kept = npu_branches::merge_ranges(npu_branches::find_kept_ranges(body, text));
+        let mut planner = Planner::of(text, context.options, context.project);
+        let lines = npu_branches::merge_ranges(lines);
+        planner.keep_lines(lines.into_iter().map(span).collect());
+        Self { planner, needs: ImportNeeds::default(), kept, other_words: HashSet::default() }
     }
 
     /// Whether a range stays unchanged.
@@ -36,23 +46,24 @@ impl<'a> Edits<'a> {
         npu_branches::covers(&self.kept, at(range.start), at(range.end))
     }
 
-    /// Replaces `range`, unless it is kept or another edit touches it.
+    /// Replaces `range`, unless it is kept or another edit touches it. Returns whether it is
+    /// replaced.
     pub(super) fn change(
         &mut self,
         rule: &'static Rule,
         range: Range<usize>,
         text: impl Into<String>,
         certainty: Certainty,
-    ) {
-        if !self.is_kept(&range) && !self.planner.touched(&range) {
-            self.planner.change(rule, range, text, certainty);
-        }
+    ) -> bool {
+        !self.is_kept(&range)
+            && !self.planner.touched(&range)
+            && self.planner.change(rule, range, text, certainty)
     }
 
-    /// Replaces `range` as a part of another change.
+    /// Replaces `range` as a part of a change that is made.
     pub(super) fn change_also(&mut self, range: &Range<usize>, text: &str) {
         if !self.is_kept(range) && !self.planner.touched(range) {
-            self.planner.also(range.clone(), text);
+            self.planner.edit(range.clone(), text);
         }
     }
 
@@ -108,11 +119,22 @@ impl<'a> Edits<'a> {
 
     /// Rewrites a string that is a device or backend.
     pub(super) fn rewrite_text(&mut self, expr: &Expr, role: Role, certainty: Certainty) {
+        if let Some(parameter) = role.parameter {
+            self.settle_value(expr, Rules::builtin().of_parameter(parameter));
+            return;
+        }
         let parts = match role.want {
             Want::Device => literal::device(self.planner.text, expr),
             Want::Backend => literal::backend(self.planner.text, expr),
-            Want::Location | Want::Variable => Vec::new(),
+            Want::Location | Want::Variable | Want::Parameter => Vec::new(),
         };
+        if let Some((range, _)) =
+            parts.iter().find(|(range, _)| self.other_words.contains(&range.start))
+        {
+            // Another library spells the same value otherwise.
+            self.flag(Rules::builtin().site(role.site), range.clone(), None);
+            return;
+        }
         let site = match (role.want, literal::leading(expr)) {
             (Want::Device, Some(Expr::FString(_))) => Place::DeviceFstring,
             (Want::Device, Some(_)) if !expr.is_string_literal_expr() => Place::DeviceConcatenation,

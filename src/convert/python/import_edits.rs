@@ -9,7 +9,7 @@ use super::literal::span;
 use super::name_targets::{Target, moved, target};
 use super::source::Source;
 use crate::rules::{Action, Match, Place, Rules};
-use crate::site::Certainty;
+use crate::site::{Certainty, KeptBecause};
 
 /// Plans what becomes of import statements.
 pub(super) struct ImportEdits<'e, 'a> {
@@ -30,21 +30,18 @@ impl ImportEdits<'_, '_> {
                 Target::Rewrite { .. } if alias.asname.is_none() => {
                     if path.starts_with("torch.cuda") {
                         let new = path.replacen("torch.cuda", "torch.npu", 1);
-                        self.edits.change(
-                            Rules::builtin().site(Place::ImportTorchCuda),
-                            range,
-                            new,
-                            Certainty::Exact,
-                        );
-                        self.edits.needs.torch_npu = true;
-                        self.edits.needs.before.push(import.range());
+                        let rule = Rules::builtin().site(Place::ImportTorchCuda);
+                        if self.edits.change(rule, range, new, Certainty::Exact) {
+                            self.edits.needs.torch_npu = true;
+                            self.edits.needs.before.push(import.range());
+                        }
                     }
                 }
                 Target::Rewrite { .. } => {
                     if let Some(new) = moved(path, self.source.context) {
                         let rule = Rules::builtin().site(Place::ImportTorchCudaAs);
-                        self.edits.change(rule, range, new, Certainty::Exact);
-                        self.edits.needs.torch_npu = true;
+                        self.edits.needs.torch_npu |=
+                            self.edits.change(rule, range, new, Certainty::Exact);
                     }
                 }
                 Target::Flag { rule, .. } => self.edits.flag(rule, range, Some(path.to_owned())),
@@ -105,7 +102,12 @@ impl ImportEdits<'_, '_> {
         if moves.iter().all(|(_, new)| new.is_none()) {
             return;
         }
-        self.edits.needs.torch_npu = true;
+        // The parts of a statement change together.
+        if self.edits.planner.keeps_part_of(&span(import.range())) {
+            let rule = Rules::builtin().site(Place::FromTorchCudaImport);
+            self.edits.planner.keep(rule, span(import.range()), KeptBecause::Comment);
+            return;
+        }
         let one_module = moves.iter().all(|(_, new)| {
             new.as_ref().map(|(module, _)| module) == moves[0].1.as_ref().map(|(module, _)| module)
         });
@@ -133,10 +135,11 @@ impl ImportEdits<'_, '_> {
             _ => Place::FromTorchCudaImport,
         };
         let rule = Rules::builtin().site(site);
+        let mut changed = false;
         if let Some(module) = &import.module
             && base != new_module
         {
-            self.edits.change(rule, span(module.range()), new_module, Certainty::Exact);
+            changed = self.edits.change(rule, span(module.range()), new_module, Certainty::Exact);
         }
         // What torch_npu adds to torch is there only after its import.
         let added = |new: &Option<(String, String)>, old: &str| {
@@ -144,16 +147,17 @@ impl ImportEdits<'_, '_> {
                 !module.starts_with("torch_npu") && name.as_str() != old
             })
         };
-        if moves.iter().any(|(alias, new)| added(new, alias.name.as_str())) {
-            self.edits.needs.before.push(import.range());
-        }
         for (alias, new) in moves {
             let Some((_, name)) = new else { continue };
             if name == alias.name.as_str() {
                 continue;
             }
             let text = self.alias_text(alias, name);
-            self.edits.change(rule, span(alias.range()), text, Certainty::Exact);
+            changed |= self.edits.change(rule, span(alias.range()), text, Certainty::Exact);
+        }
+        self.edits.needs.torch_npu |= changed;
+        if changed && moves.iter().any(|(alias, new)| added(new, alias.name.as_str())) {
+            self.edits.needs.before.push(import.range());
         }
     }
 
@@ -209,7 +213,7 @@ impl ImportEdits<'_, '_> {
             .collect::<Vec<_>>()
             .join(&separator);
         let rule = Rules::builtin().site(Place::FromTorchCudaImport);
-        self.edits.change(rule, range, text, Certainty::Exact);
+        self.edits.needs.torch_npu |= self.edits.change(rule, range, text, Certainty::Exact);
     }
 
     /// Reports an imported package that does not run on NPUs unchanged.

@@ -7,10 +7,19 @@ use ruff_text_size::{Ranged as _, TextRange};
 
 use super::Context;
 use super::name_targets::moved;
+use crate::rules::{Place, Rules};
 use pysyntax::scope::Scopes;
 
 /// Other frameworks whose arrays have a method `cuda` too.
 const OTHER_FRAMEWORKS: &[&str] = &["paddle", "mxnet", "jittor", "oneflow", "tvm", "mindspore"];
+
+/// The rules that change the names which an import binds.
+const IMPORTS: [Place; 4] = [
+    Place::FromTorchImportCuda,
+    Place::FromTorchCudaImport,
+    Place::FromTorchCudaAmpImport,
+    Place::FromTorchCudaImportModule,
+];
 
 /// The import statements of a file.
 #[derive(Debug, Default)]
@@ -76,11 +85,22 @@ impl<'a> StatementVisitor<'a> for Finder<'a, '_> {
 }
 
 impl<'a> Imports<'a> {
-    pub(super) fn of(body: &'a [Stmt], scopes: &Scopes<'a>, context: &Context<'_>) -> Self {
+    /// Collects the imports of a module; names that comments of the ranges `kept` keep are not
+    /// renamed.
+    pub(super) fn of(
+        body: &'a [Stmt],
+        scopes: &Scopes<'a>,
+        context: &Context<'_>,
+        kept: &[TextRange],
+    ) -> Self {
         let mut imports = Self::default();
         Finder { imports: &mut imports, functions: 0 }.visit_body(body);
-        let mut renames = Renames { scopes, context, found: HashMap::default() };
-        renames.visit_body(body);
+        let mut renames = Renames { scopes, context, kept, found: HashMap::default() };
+        // A name and its import change together, or the import gives the new name as the old one.
+        let rules = IMPORTS.iter().map(|place| Rules::builtin().site(*place));
+        if rules.into_iter().all(|rule| context.options.selection.selects(rule)) {
+            renames.visit_body(body);
+        }
         imports.renames = renames.found;
         imports
     }
@@ -132,6 +152,7 @@ impl<'a> Imports<'a> {
 struct Renames<'a, 'c> {
     scopes: &'c Scopes<'a>,
     context: &'c Context<'c>,
+    kept: &'c [TextRange],
     found: HashMap<TextRange, String>,
 }
 
@@ -140,6 +161,7 @@ impl<'a> StatementVisitor<'a> for Renames<'a, '_> {
         if let Stmt::ImportFrom(import) = stmt
             && import.level == 0
             && let Some(module) = &import.module
+            && !self.kept.iter().any(|line| line.intersect(import.range()).is_some())
         {
             for alias in import.names.iter().filter(|alias| alias.asname.is_none()) {
                 let path = format!("{}.{}", module.as_str(), alias.name.as_str());

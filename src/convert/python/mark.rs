@@ -40,7 +40,7 @@ pub(super) fn add_marks(planner: &mut Planner<'_>, body: &[Stmt]) {
         }
         let indent: String = text[line..].chars().take_while(|&c| c == ' ' || c == '\t').collect();
         let comment = format!("{indent}# {}{}", words(rule), newline(text));
-        planner.also(line..line, comment);
+        planner.edit(line..line, comment);
     }
 }
 

@@ -13,8 +13,11 @@
 //!   change. `pysyntax::scope` resolves its names.
 //! - [`edits`]: the plan, with the ranges that [`npu_branches`] exempts since they handle NPUs
 //!   already.
+//! - [`installers`]: packages that a program installs itself.
+//! - [`cuda_only`]: tests in front of code that only CUDA can run.
 //! - [`name_edits`], [`call_edits`], [`import_edits`], [`environment_edits`], [`provider_options`]:
 //!   the edits of one kind of place.
+//! - [`call_parameters`]: arguments whose meaning a rule of the callee decides.
 //! - [`role_flow`]: carries roles back along [`value_flow`] to where values come from;
 //!   [`device_keys`] holds keys of dictionaries until the whole file was walked.
 //! - [`walker`], [`walk_expressions`], [`walk_calls`]: one walk over the tree, which feeds all of the
@@ -25,6 +28,8 @@
 //! - [`project`] carries names from one file of the tree to another.
 
 mod call_edits;
+mod call_parameters;
+mod cuda_only;
 mod definitions;
 mod device_keys;
 mod edits;
@@ -33,6 +38,7 @@ pub(crate) mod explain;
 mod import_edits;
 mod import_insertion;
 mod imports;
+mod installers;
 mod lines;
 mod literal;
 mod mark;
@@ -69,8 +75,9 @@ use self::walker::Walker;
 
 pub use project::{ImportedName, Module, Project, imported_names};
 
+use super::keep_comment;
 use super::options::Options;
-use super::rules::{Presence, Rule, Rules};
+use super::rules::{Place, Presence, Rule, Rules};
 use super::site::FilePlan;
 pub use pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse, scope};
 
@@ -152,9 +159,14 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         .filter(|token| token.kind().is_comment())
         .map(ruff_text_size::Ranged::range)
         .collect();
-    let off = switched_off(text, &comments);
-    let source = Source::of(text, body, context);
-    let mut walker = Walker::new(&source, Edits::new(text, body, off));
+    let kept = kept_by_comments(text, &comments);
+    let source = Source::of(text, body, context, &kept);
+    let mut edits = Edits::new(text, context, body, kept.clone());
+    for guard in cuda_only::find_guards(&source, body) {
+        edits.flag_site(Place::CudaOnlyGuard, guard);
+        edits.keep(guard);
+    }
+    let mut walker = Walker::new(&source, edits);
     walker.visit_body(body);
     let Walker { flow, candidates, .. } = walker;
     let mut edits = flow.finish();
@@ -170,8 +182,9 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
     Ok(planner.finish())
 }
 
-/// What comments exempt: `# convert: off` to `# convert: on`, and lines with `# noqa: convert`.
-fn switched_off(text: &str, comments: &[TextRange]) -> Vec<TextRange> {
+/// What comments keep: lines with `# ascend-doctor: keep` or `# noqa: convert`, and all from
+/// `# convert: off` to `# convert: on`.
+fn kept_by_comments(text: &str, comments: &[TextRange]) -> Vec<TextRange> {
     let mut off = Vec::new();
     let mut since: Option<TextSize> = None;
     for &range in comments {
@@ -183,7 +196,7 @@ fn switched_off(text: &str, comments: &[TextRange]) -> Vec<TextRange> {
                     off.push(TextRange::new(start, range.end()));
                 }
             }
-            _ if comment.contains("noqa: convert") => {
+            _ if comment.contains("noqa: convert") || keep_comment::keeps(&text[range], "#") => {
                 let start =
                     text[..range.start().to_usize()].rfind(['\n', '\r']).map_or(0, |at| at + 1);
                 off.push(TextRange::new(

@@ -194,30 +194,34 @@ impl<'r> DottedName<'r> {
         let Some(tail) = tail else {
             // Another module altogether: torch.profiler.profile -> torch_npu.profiler.profile.
             let range = chain.base.start..last.end;
-            if !source.text[range.clone()].contains(['#', '\n']) {
-                edits.change(rule, range, to, Certainty::Exact);
+            if !source.text[range.clone()].contains(['#', '\n'])
+                && edits.change(rule, range, to, Certainty::Exact)
+            {
                 edits.needs.torch_npu = true;
             }
             return;
         };
         let new: Vec<&str> = tail.split('.').collect();
+        let mut changed = false;
         if new.len() == old.len() {
             let mut first_change = true;
+            let mut is_made = false;
             for (range, new) in old.iter().zip(new) {
                 if &source.text[range.clone()] == new {
                     continue;
                 }
                 if first_change {
-                    edits.change(rule, range.clone(), new, Certainty::Exact);
+                    is_made = edits.change(rule, range.clone(), new, Certainty::Exact);
                     first_change = false;
-                } else {
+                } else if is_made {
                     edits.change_also(range, new);
                 }
             }
+            changed = is_made;
         } else if !source.text[first.start..last.end].contains(['#', '\n']) {
-            edits.change(rule, first.start..last.end, tail, Certainty::Exact);
+            changed = edits.change(rule, first.start..last.end, tail, Certainty::Exact);
         }
-        if to.starts_with("torch.npu") || to.contains("hccl") || to.contains("HCCL") {
+        if changed && (to.starts_with("torch.npu") || to.contains("hccl") || to.contains("HCCL")) {
             edits.needs.torch_npu = true;
         }
     }

@@ -53,7 +53,9 @@ fn look_up(path: &str, context: &Context<'_>) -> Target {
                 (Action::Rewrite, Some(to)) if context.has(rule) => {
                     Target::Rewrite { rule, parts, to: to.to_owned() }
                 }
-                (Action::Rewrite | Action::Flag, _) => Target::Flag { rule, parts },
+                (Action::Rewrite | Action::Remove | Action::Flag, _) => {
+                    Target::Flag { rule, parts }
+                }
                 (Action::Note, _) => Target::Note { rule, parts },
                 (Action::Keep | Action::Insert, _) => Target::Keep,
             };

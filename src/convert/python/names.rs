@@ -50,7 +50,7 @@ pub(super) fn canonical(path: &str) -> Cow<'_, str> {
 /// Whether a variable, attribute, key or parameter of this name holds a device.
 pub(super) fn device_like(name: &str) -> bool {
     let is = |word: &str| name.eq_ignore_ascii_case(word);
-    contains_ignoring_case(name, "device") || is("dev") || is("map_location") || is("accelerator")
+    contains_ignoring_case(name, "device") || is("dev") || is("map_location")
 }
 
 /// Whether `word`, which is in lower case, stands anywhere in `text`, in any case.

@@ -105,6 +105,17 @@ impl Finder<'_> {
         }
     }
 
+    /// `CUDA = "cuda"` and `NPU = "npu"` in one class: each value has a member.
+    fn members(&mut self, body: &[Stmt]) {
+        if body.iter().filter_map(assigned).any(npu_literal) {
+            for stmt in body {
+                if assigned(stmt).is_some_and(|value| self.cuda(value)) {
+                    self.keep(stmt.range());
+                }
+            }
+        }
+    }
+
     /// `if npu: return …` makes what follows the branch without NPUs; of neighboring `if`s,
     /// one that asks for NPUs makes the others branches of the same decision.
     fn neighbors(&mut self, body: &[Stmt]) {
@@ -155,6 +166,15 @@ fn target(stmt: &Stmt) -> Option<&Expr> {
     }
 }
 
+/// What an assignment assigns.
+fn assigned(stmt: &Stmt) -> Option<&Expr> {
+    match stmt {
+        Stmt::Assign(assign) => Some(&assign.value),
+        Stmt::AnnAssign(assign) => assign.value.as_deref(),
+        _ => None,
+    }
+}
+
 /// Whether a body ends the block that it stands in.
 fn leaves(body: &[Stmt]) -> bool {
     matches!(
@@ -166,6 +186,12 @@ fn leaves(body: &[Stmt]) -> bool {
 /// Whether an expression is a string that names an NPU.
 fn npu_literal(expr: &Expr) -> bool {
     expr.as_string_literal_expr().is_some_and(|text| mentions_npu(text.value.to_str()))
+}
+
+/// Whether an element is an NPU: `"npu"`, `pytest.param("npu", marks=…)`.
+fn npu_element(expr: &Expr) -> bool {
+    let wrapped = expr.as_call_expr().and_then(|call| call.arguments.args.first());
+    npu_literal(expr) || wrapped.is_some_and(npu_literal)
 }
 
 impl<'a> Visitor<'a> for Finder<'_> {
@@ -183,6 +209,7 @@ impl<'a> Visitor<'a> for Finder<'_> {
                 self.chain(one);
                 self.build(one);
             }
+            Stmt::ClassDef(class) => self.members(&class.body),
             Stmt::Match(one) => {
                 let npu = |case: &ruff_python_ast::MatchCase| match &case.pattern {
                     Pattern::MatchValue(value) => npu_literal(&value.value),
@@ -202,9 +229,9 @@ impl<'a> Visitor<'a> for Finder<'_> {
     fn visit_expr(&mut self, expr: &'a Expr) {
         let keep = match expr {
             Expr::If(_) | Expr::BoolOp(_) | Expr::Compare(_) => self.npu(expr) && self.cuda(expr),
-            Expr::List(list) => list.elts.iter().any(npu_literal),
-            Expr::Tuple(tuple) => tuple.elts.iter().any(npu_literal),
-            Expr::Set(set) => set.elts.iter().any(npu_literal),
+            Expr::List(list) => list.elts.iter().any(npu_element),
+            Expr::Tuple(tuple) => tuple.elts.iter().any(npu_element),
+            Expr::Set(set) => set.elts.iter().any(npu_element),
             Expr::Call(call) => {
                 call.arguments.args.iter().any(npu_literal) && call.arguments.args.len() > 1
             }

@@ -2,6 +2,7 @@
 //! another imports from it.
 
 use foldhash::{HashMap, HashSet};
+use pep440_rs::Version;
 
 use super::{body_of, parse, scope};
 
@@ -66,6 +67,8 @@ pub struct Project {
     extensions: HashSet<String>,
     /// The programs that the tree installs.
     programs: HashSet<String>,
+    /// Versions of packages that its requirements pin; `None` where they name several.
+    pins: HashMap<String, Option<Version>>,
 }
 
 impl Project {
@@ -109,6 +112,21 @@ impl Project {
                 self.names.insert(format!("{}.{name}", module.name), path);
             }
         }
+    }
+
+    /// Adds versions to which the requirements of the tree pin a package.
+    pub fn add_pins(&mut self, package: &str, versions: Vec<Version>) {
+        for version in versions {
+            let pin = self.pins.entry(package.to_owned()).or_insert_with(|| Some(version.clone()));
+            if pin.as_ref() != Some(&version) {
+                *pin = None;
+            }
+        }
+    }
+
+    /// The version to which the requirements of the tree pin a package.
+    pub fn pin(&self, package: &str) -> Option<&Version> {
+        self.pins.get(package)?.as_ref()
     }
 
     /// Adds programs that the tree installs.

@@ -16,6 +16,12 @@ use crate::rules::Place;
 use crate::site::Certainty;
 use pysyntax::scope::{Binding, ScopeId};
 
+/// Functions that return their first argument, or elements of it.
+const PASSES_ON: &[&str] = &[
+    "str", "Option", "Field", "Argument", "list", "tuple", "set", "sorted", "reversed", "iter",
+    "next", "min", "max", "choice", "choices", "sample", "cycle", "deepcopy",
+];
+
 /// Roles that reach expressions, and the edits that follow from them.
 pub(super) struct RoleFlow<'a> {
     source: &'a Source<'a>,
@@ -142,8 +148,7 @@ impl<'a> RoleFlow<'a> {
                     && let Some(opened) = self.source.scopes.opened_by(def.range())
                 {
                     self.values.mark(&Slot::Returns(opened), role);
-                } else if matches!(name, "str" | "Option" | "Field" | "Argument" | "list" | "tuple")
-                {
+                } else if PASSES_ON.contains(&name) {
                     if let Some(arg) = first {
                         self.spread(arg, role, scope);
                     }
@@ -155,7 +160,8 @@ impl<'a> RoleFlow<'a> {
             Expr::Attribute(attribute) => {
                 let name = attribute.attr.as_str();
                 match name {
-                    "Option" | "Field" | "Argument" => {
+                    "Option" | "Field" | "Argument" | "choice" | "choices" | "sample" | "cycle"
+                    | "deepcopy" => {
                         if let Some(arg) = first {
                             self.spread(arg, role, scope);
                         }

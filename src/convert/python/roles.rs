@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use foldhash::HashSet;
 
 use super::names::{backend_like, device_like};
-use crate::rules::Place;
+use crate::rules::{Parameter, Place};
 
 /// What a string stands for where it is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -18,11 +18,14 @@ pub(super) enum Want {
     Location,
     /// The name of an environment variable.
     Variable,
+    /// What a parameter of a function takes, by a rule of its own.
+    Parameter,
 }
 
 impl Want {
     /// All of them.
-    pub(super) const ALL: [Self; 4] = [Self::Device, Self::Backend, Self::Location, Self::Variable];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Device, Self::Backend, Self::Location, Self::Variable, Self::Parameter];
 }
 
 /// What a string stands for, and the rule that says so.
@@ -32,49 +35,58 @@ pub(super) struct Role {
     pub want: Want,
     /// The place that it is reported as.
     pub site: Place,
+    /// The parameter whose rule decides instead.
+    pub parameter: Option<&'static Parameter>,
 }
 
 impl Role {
     /// A device, by the rule `site`.
     pub(super) const fn device(site: Place) -> Self {
-        Self { want: Want::Device, site }
+        Self { want: Want::Device, site, parameter: None }
     }
 
     /// A backend, by the rule `site`.
     pub(super) const fn backend(site: Place) -> Self {
-        Self { want: Want::Backend, site }
+        Self { want: Want::Backend, site, parameter: None }
     }
 
     /// The name of an environment variable: the variable has a rule of its own, so that the place
     /// is never asked for.
-    pub(super) const VARIABLE: Self = Self { want: Want::Variable, site: Place::DeviceString };
+    pub(super) const VARIABLE: Self =
+        Self { want: Want::Variable, site: Place::DeviceString, parameter: None };
 
     /// What `map_location` is given, where that is a dictionary.
-    pub(super) const LOCATION: Self = Self { want: Want::Location, site: Place::MapLocationDict };
+    pub(super) const LOCATION: Self =
+        Self { want: Want::Location, site: Place::MapLocationDict, parameter: None };
+
+    /// What a parameter takes.
+    pub(super) const fn parameter(parameter: &'static Parameter) -> Self {
+        Self { want: Want::Parameter, site: Place::DeviceString, parameter: Some(parameter) }
+    }
 }
 
-/// Functions whose positional argument of this number is a device or backend.
-const POSITIONAL: &[(&str, usize, Role)] = &[
-    ("torch.device", 0, Role::device(Place::DeviceString)),
-    ("torch.set_default_device", 0, Role::device(Place::DefaultDevice)),
-    ("torch.get_device_module", 0, Role::device(Place::DeviceString)),
-    ("torch.Generator", 0, Role::device(Place::GeneratorDevice)),
-    ("torch.amp.autocast", 0, Role::device(Place::AutocastDevice)),
-    ("torch.amp.GradScaler", 0, Role::device(Place::GradscalerDevice)),
-    ("torch.amp.is_autocast_available", 0, Role::device(Place::AutocastDevice)),
-    ("torch.is_autocast_enabled", 0, Role::device(Place::AutocastEnabled)),
-    ("torch.get_autocast_dtype", 0, Role::device(Place::AutocastDevice)),
-    ("torch.set_autocast_enabled", 0, Role::device(Place::AutocastDevice)),
-    ("torch.set_autocast_dtype", 0, Role::device(Place::AutocastDevice)),
-    ("torch.load", 1, Role::device(Place::MapLocation)),
-    ("torch.jit.load", 1, Role::device(Place::MapLocation)),
-    ("torch.distributed.init_device_mesh", 0, Role::device(Place::InitDeviceMesh)),
-    ("torch.distributed.DeviceMesh", 0, Role::device(Place::DeviceMesh)),
-    ("torch.distributed.tensor.DeviceMesh", 0, Role::device(Place::DeviceMesh)),
-    ("torch.distributed.init_process_group", 0, Role::backend(Place::BackendString)),
-    ("torch.distributed.new_group", 2, Role::backend(Place::NewGroupBackend)),
-    ("torch.distributed.Backend", 0, Role::backend(Place::BackendString)),
-    ("torch.distributed.is_backend_available", 0, Role::backend(Place::BackendString)),
+/// Functions with a parameter that is a device or backend: its position and its name.
+const PARAMETERS: &[(&str, usize, &str, Role)] = &[
+    ("torch.device", 0, "type", Role::device(Place::DeviceString)),
+    ("torch.set_default_device", 0, "device", Role::device(Place::DefaultDevice)),
+    ("torch.get_device_module", 0, "device", Role::device(Place::DeviceString)),
+    ("torch.Generator", 0, "device", Role::device(Place::GeneratorDevice)),
+    ("torch.amp.autocast", 0, "device_type", Role::device(Place::AutocastDevice)),
+    ("torch.amp.GradScaler", 0, "device", Role::device(Place::GradscalerDevice)),
+    ("torch.amp.is_autocast_available", 0, "device_type", Role::device(Place::AutocastDevice)),
+    ("torch.is_autocast_enabled", 0, "device_type", Role::device(Place::AutocastEnabled)),
+    ("torch.get_autocast_dtype", 0, "device_type", Role::device(Place::AutocastDevice)),
+    ("torch.set_autocast_enabled", 0, "device_type", Role::device(Place::AutocastDevice)),
+    ("torch.set_autocast_dtype", 0, "device_type", Role::device(Place::AutocastDevice)),
+    ("torch.load", 1, "map_location", Role::device(Place::MapLocation)),
+    ("torch.jit.load", 1, "map_location", Role::device(Place::MapLocation)),
+    ("torch.distributed.init_device_mesh", 0, "device_type", Role::device(Place::InitDeviceMesh)),
+    ("torch.distributed.DeviceMesh", 0, "device_type", Role::device(Place::DeviceMesh)),
+    ("torch.distributed.tensor.DeviceMesh", 0, "device_type", Role::device(Place::DeviceMesh)),
+    ("torch.distributed.init_process_group", 0, "backend", Role::backend(Place::BackendString)),
+    ("torch.distributed.new_group", 2, "backend", Role::backend(Place::NewGroupBackend)),
+    ("torch.distributed.Backend", 0, "name", Role::backend(Place::BackendString)),
+    ("torch.distributed.is_backend_available", 0, "backend", Role::backend(Place::BackendString)),
 ];
 
 /// Methods of tensors and modules whose first argument is a device.
@@ -239,10 +251,10 @@ const WORD_KEYWORDS: &[&str] = &[
 
 /// The role of a positional argument of the function `path`.
 pub(super) fn positional(path: &str, index: usize) -> Option<Role> {
-    POSITIONAL
+    PARAMETERS
         .iter()
-        .find(|(name, at, _)| *name == path && *at == index)
-        .map(|(_, _, role)| *role)
+        .find(|(name, at, ..)| *name == path && *at == index)
+        .map(|(.., role)| *role)
         .or_else(|| {
             // torch.cuda.set_device("cuda:1"), torch.cuda.synchronize(device), …
             (index == 0 && (path.starts_with("torch.cuda.") || path.starts_with("torch.npu.")))
@@ -253,6 +265,13 @@ pub(super) fn positional(path: &str, index: usize) -> Option<Role> {
 /// The role of the first argument of a method whose object is not known.
 pub(super) fn of_method(name: &str, index: usize) -> Option<Role> {
     (index == 0 && DEVICE_METHODS.contains(&name)).then_some(Role::device(Place::ToDevice))
+}
+
+/// The role of an argument that is given by name to the function `path`.
+pub(super) fn named(path: &str, name: &str) -> Option<Role> {
+    let parameter =
+        PARAMETERS.iter().find(|(function, _, own, _)| *function == path && *own == name);
+    parameter.map(|(.., role)| *role)
 }
 
 /// The role of a keyword argument, whatever the function.

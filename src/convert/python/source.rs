@@ -25,9 +25,15 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    pub(super) fn of(text: &'a str, body: &'a [Stmt], context: &'a Context<'a>) -> Self {
+    /// Reads a module; `kept` are the ranges that comments keep.
+    pub(super) fn of(
+        text: &'a str,
+        body: &'a [Stmt],
+        context: &'a Context<'a>,
+        kept: &[TextRange],
+    ) -> Self {
         let scopes = Scopes::of(body, context.package, &|path| context.exports(path));
-        let imports = Imports::of(body, &scopes, context);
+        let imports = Imports::of(body, &scopes, context, kept);
         Self { text, context, scopes, imports, definitions: Definitions::of(body) }
     }
 

@@ -2,19 +2,20 @@
 
 use std::borrow::Cow;
 
-use ruff_python_ast::{Arguments, Expr, ExprCall};
+use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::Ranged as _;
 
 use super::call_edits::{TorchCall, plan_attribute_by_name};
 use super::environment_edits;
+use super::installers::is_installer;
 use super::literal::{self, span};
-use super::names::{canonical, contains_ignoring_case};
+use super::names::canonical;
 use super::roles::{self, Role, by_name};
 use super::source::is_of_imported_object;
 use super::string_candidate::Hint;
 use super::value_flow::Slot;
 use super::walker::Walker;
-use crate::rules::{Action, Match, Place, Rules};
+use crate::rules::{Match, Place, Rules};
 use crate::site::Certainty;
 
 impl<'a> Walker<'a> {
@@ -28,6 +29,8 @@ impl<'a> Walker<'a> {
             _ => "",
         };
         let is_method = path.is_none() && call.func.is_attribute_expr();
+        let decided = self.plan_parameters(call);
+        let is_decided = |arg: &Expr| decided.iter().any(|one| std::ptr::eq(*one, arg));
         match &*call.func {
             Expr::Attribute(attribute) if is_method => {
                 let of_object = match name {
@@ -50,6 +53,9 @@ impl<'a> Walker<'a> {
         if name == "add_argument" || name == "add_option" || name == "option" {
             self.visit_option(call);
             return;
+        }
+        if matches!(name, "patch" | "setattr" | "delattr") {
+            TorchCall { call, source: self.source, edits: &mut self.flow.edits }.plan_patch();
         }
         if matches!(name, "getattr" | "hasattr") {
             plan_attribute_by_name(self.source, &mut self.flow.edits, call, self.scope, name);
@@ -75,10 +81,11 @@ impl<'a> Walker<'a> {
             self.spread_parameters(call);
         }
         if path.as_deref().is_some_and(is_of_another_framework) {
-            let all = call.arguments.args.iter();
+            let all = call.arguments.args.iter().filter(|arg| !is_decided(arg));
             all.for_each(|arg| self.visit_expr(arg, Hint::Words));
-            let keywords = call.arguments.keywords.iter();
-            keywords.for_each(|keyword| self.visit_expr(&keyword.value, Hint::Words));
+            let keywords = call.arguments.keywords.iter().map(|keyword| &keyword.value);
+            let keywords = keywords.filter(|value| !is_decided(value));
+            keywords.for_each(|value| self.visit_expr(value, Hint::Words));
             return;
         }
         if matches!(name, "import_module" | "__import__")
@@ -95,7 +102,7 @@ impl<'a> Walker<'a> {
                 if literal::leading(left).is_some() { (right, left) } else { (left, right) };
             self.compare_pair(other, text);
         }
-        self.visit_arguments(call, path.as_deref(), name, is_method, rest);
+        self.visit_arguments(call, path.as_deref(), name, is_method, rest, &decided);
         self.flow.pass_arguments(call, name, is_method, self.scope);
     }
 
@@ -106,7 +113,9 @@ impl<'a> Walker<'a> {
         name: &str,
         is_method: bool,
         hint: Hint,
+        decided: &[&'a Expr],
     ) {
+        let is_decided = |arg: &Expr| decided.iter().any(|one| std::ptr::eq(*one, arg));
         let environment = matches!(
             name,
             "getenv"
@@ -120,6 +129,11 @@ impl<'a> Walker<'a> {
                 | "environ"
         );
         for (index, arg) in call.arguments.args.iter().enumerate() {
+            if is_decided(arg) {
+                // Only names within it are still of interest.
+                self.visit_expr(arg, Hint::Key);
+                continue;
+            }
             let role = match path {
                 // `from m import model` gives a path to an object as well.
                 Some(path) => roles::positional(path, index).or_else(|| {
@@ -159,7 +173,9 @@ impl<'a> Walker<'a> {
             if role.is_some_and(|role| role.site == Place::MapLocation) {
                 self.flow.spread(arg, Role::LOCATION, self.scope);
             }
-            let of_getter = environment || matches!(name, "hasattr" | "getattr");
+            let of_getter = environment
+                || matches!(name, "hasattr" | "getattr")
+                || is_method && matches!(name, "index" | "count");
             let hint = if of_getter && hint == Hint::Any { Hint::Quiet } else { hint };
             self.visit_expr(arg, hint);
         }
@@ -183,11 +199,16 @@ impl<'a> Walker<'a> {
                 self.visit_expr(&keyword.value, Hint::Quiet);
                 continue;
             };
+            if is_decided(&keyword.value) {
+                self.visit_expr(&keyword.value, Hint::Key);
+                continue;
+            }
             let arg_name = arg.as_str();
             if arg_name.contains('_') && Rules::builtin().find(Match::Env, arg_name).is_some() {
                 environment_edits::plan_keyword(&mut self.flow.edits, arg, &keyword.value);
             }
-            let role = roles::keyword(arg_name);
+            let named = path.and_then(|path| roles::named(path, arg_name));
+            let role = named.or_else(|| roles::keyword(arg_name));
             if let Some(role) = role
                 && !(role.site == Place::MapLocation
                     && matches!(keyword.value, Expr::Lambda(_) | Expr::Dict(_) | Expr::DictComp(_)))
@@ -247,9 +268,16 @@ impl<'a> Walker<'a> {
             self.flow.edits.flag_site(Place::ProfilerCudaSortKey, at);
         }
         if matches!(name, "bind_input" | "bind_output" | "ortvalue_from_numpy")
-            && call.arguments.args.iter().any(|arg| literal::plain(arg) == Some("cuda"))
+            && self.source.scopes.path(&call.func, self.scope).is_none()
+            && let Some(device) = call
+                .arguments
+                .args
+                .iter()
+                .find(|arg| literal::plain(arg).is_some_and(|text| text == "cuda"))
+            && !self.flow.edits.planner.touched(&span(device.range()))
         {
             self.flow.edits.flag_site(Place::OrtIoBinding, call.range());
+            self.flow.edits.keep(device.range());
         }
     }
 
@@ -261,8 +289,8 @@ impl<'a> Walker<'a> {
         if let (Some((rule, new)), [range]) = (new.flatten(), literal::texts(text).as_slice())
             && &self.source.text[range.clone()] == path
         {
-            self.flow.edits.change(rule, range.clone(), new, Certainty::Exact);
-            self.flow.edits.needs.torch_npu = true;
+            self.flow.edits.needs.torch_npu |=
+                self.flow.edits.change(rule, range.clone(), new, Certainty::Exact);
         }
     }
 
@@ -403,29 +431,6 @@ impl<'a> Walker<'a> {
             }
         }
     }
-
-    /// Packages that a program installs itself: `check_requirements('onnxruntime-gpu')`.
-    fn report_packages(&mut self, arguments: &'a Arguments) {
-        let mut all = Vec::new();
-        for arg in &arguments.args {
-            collect_texts(arg, &mut all);
-        }
-        for text in all {
-            if let Some(whole) = literal::plain(text) {
-                let name = whole.split(['=', '<', '>', '[', ' ', '!', '~']).next().unwrap_or(whole);
-                let rule = Rules::builtin().find(Match::Package, name).or_else(|| {
-                    let module = name.replace('-', "_").to_ascii_lowercase();
-                    let module = module.strip_prefix("nvidia_").unwrap_or(&module);
-                    Rules::builtin().find(Match::Library, module)
-                });
-                if let Some(rule) = rule.filter(|rule| rule.action == Action::Flag) {
-                    self.flow.edits.flag(rule, span(text.range()), Some(whole.to_owned()));
-                }
-            } else if self.source.text[text.range()].contains("torch.cuda.is_available") {
-                self.flow.edits.flag_site(Place::RequirementsCudaPackage, text.range());
-            }
-        }
-    }
 }
 
 /// Whether a dotted name is one of a framework whose devices are not torch's.
@@ -467,24 +472,4 @@ fn is_comparison(name: &str) -> bool {
             | "assert_equal"
             | "eq_"
     )
-}
-
-/// Whether a function of this name installs packages, or checks that they are installed.
-fn is_installer(name: &str) -> bool {
-    contains_ignoring_case(name, "requirement")
-        || contains_ignoring_case(name, "pip") && !contains_ignoring_case(name, "pipe")
-        || name.eq_ignore_ascii_case("install")
-}
-
-fn collect_texts<'a>(expr: &'a Expr, out: &mut Vec<&'a Expr>) {
-    match expr {
-        Expr::StringLiteral(_) | Expr::FString(_) => out.push(expr),
-        Expr::Tuple(tuple) => tuple.elts.iter().for_each(|one| collect_texts(one, out)),
-        Expr::List(list) => list.elts.iter().for_each(|one| collect_texts(one, out)),
-        Expr::If(one) => {
-            collect_texts(&one.body, out);
-            collect_texts(&one.orelse, out);
-        }
-        _ => {}
-    }
 }

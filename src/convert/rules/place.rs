@@ -42,6 +42,7 @@ places! {
     CppCurrentStream = "cpp-current-stream",
     CppDispatchKey = "cpp-dispatch-key",
     CppIsCuda = "cpp-is-cuda",
+    CudaOnlyGuard = "cuda-only-guard",
     CudaErrorText = "cuda-error-text",
     CudaSource = "cuda-source",
     CustomCudaOps = "custom-cuda-ops",

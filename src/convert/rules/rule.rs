@@ -49,6 +49,8 @@ pub enum Match {
     Package,
     /// An execution provider of onnxruntime.
     Provider,
+    /// A parameter of a function: `package.function(parameter:position)`.
+    Call,
     /// A place that the code recognizes by its shape.
     Site,
     /// Something of a file that is not Python.
@@ -67,6 +69,7 @@ impl Match {
             Self::Library => ui::RULE_LIBRARY,
             Self::Package => ui::RULE_PACKAGE,
             Self::Provider => ui::RULE_PROVIDER,
+            Self::Call => ui::RULE_CALL,
             Self::Site => ui::RULE_SITE,
             Self::File => ui::RULE_FILE,
         }
@@ -115,6 +118,8 @@ pub enum Action {
     Rewrite,
     /// Add to it.
     Insert,
+    /// Remove it: an argument of a call.
+    Remove,
     /// Report it: a person has to act.
     Flag,
     /// Report it as information.
@@ -129,6 +134,7 @@ impl Action {
         match self {
             Self::Rewrite => ui::RULE_REWRITE,
             Self::Insert => ui::RULE_INSERT,
+            Self::Remove => ui::RULE_REMOVE,
             Self::Flag => ui::RULE_FLAG,
             Self::Note => ui::RULE_NOTE,
             Self::Keep => ui::RULE_KEEP,
@@ -159,6 +165,13 @@ pub struct Rule {
     /// The versions of torch_npu in whose sources `to` was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torch_npu: Option<Vec<&'static str>>,
+    /// The values of a parameter that the rule speaks of; all if absent. `#` stands for indices.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<Vec<&'static str>>,
+    /// The versions of a package with which the rule holds (`ultralytics>=8.4.120`). A place is
+    /// reported instead if the version is known to be another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub needs: Option<&'static str>,
     /// The rule under which places of this one are reported, where its shape is no place of
     /// its own: `Module.cuda()` looks like `Tensor.cuda()`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,6 @@
 //! The table of rules that ships in the binary, with its indices.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use foldhash::{HashMap, HashSet};
@@ -10,6 +11,7 @@ use data::{
     table, ui,
 };
 
+use super::call::{self, Parameter};
 use super::place::Place;
 use super::rule::{FIELDS, FILES, Match, Rule};
 use super::texts;
@@ -43,6 +45,10 @@ pub struct Rules {
     exact: HashMap<&'static str, Vec<(Match, usize)>>,
     /// The rule of each place, by its number.
     places: Vec<usize>,
+    /// The parameters of functions, by the function: a dotted name, or `*.method`.
+    calls: HashMap<&'static str, Vec<Parameter>>,
+    /// The last parts of the names of these functions.
+    called: HashSet<&'static str>,
     /// Names that end in `*` or are prefixes by kind, without the star.
     prefixes: Vec<(Match, &'static str, usize)>,
     /// The first parts of all dotted names.
@@ -55,6 +61,9 @@ pub(super) enum Unusable {
     /// An id or a name that stands twice.
     #[error("{0} and {1} have the same id or match the same name {2}")]
     Duplicate(&'static str, &'static str, &'static str),
+    /// The name of a parameter that cannot be read.
+    #[error("{0}: `{1}` is not `function(parameter)`")]
+    Call(&'static str, &'static str),
     /// A place that the code knows has none.
     #[error("there is no rule for the place `{0}`")]
     Place(&'static str),
@@ -109,6 +118,15 @@ impl Rules {
                 kinds.push((rule.how, at));
             }
         }
+        let mut calls: HashMap<&str, Vec<Parameter>> = HashMap::default();
+        for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.how == Match::Call) {
+            for name in rule.names() {
+                let (function, parameter) =
+                    call::read(name, at).ok_or(Unusable::Call(rule.id, name))?;
+                calls.entry(function).or_default().push(parameter);
+            }
+        }
+        let called = calls.keys().map(|function| last(function)).collect();
         let places = Place::ALL.iter().map(|place| {
             let named = |how| {
                 let kinds: &Vec<_> = exact.get(place.name())?;
@@ -119,7 +137,8 @@ impl Rules {
         let places = places.collect::<Result<_, _>>()?;
         let dotted = rules.iter().filter(|rule| matches!(rule.how, Match::Api | Match::Prefix));
         let roots = dotted.flat_map(Rule::names).map(root).collect();
-        Ok(Self { rules, versions: entry.torch_npu, exact, places, prefixes, roots })
+        let versions = entry.torch_npu;
+        Ok(Self { rules, versions, exact, places, calls, called, prefixes, roots })
     }
 
     /// Whether any rule speaks of dotted names that begin as `path` does.
@@ -143,6 +162,29 @@ impl Rules {
             .map(|&(_, _, at)| &self.rules[at])
     }
 
+    /// Whether rules speak of a function or method whose name ends so.
+    pub fn may_call(&self, name: &str) -> bool {
+        self.called.contains(name)
+    }
+
+    /// The parameters of a function that rules speak of. `function` is its dotted name, or the
+    /// name of a method of an unknown object.
+    pub fn parameters(&self, function: &str) -> Vec<&Parameter> {
+        let own = self.calls.get(function);
+        let any = self.calls.get(&*format!("*.{}", last(function)));
+        own.into_iter().chain(any).flatten().collect()
+    }
+
+    /// The packages on whose version a rule depends.
+    pub fn packages(&self) -> BTreeSet<&'static str> {
+        self.rules.iter().filter_map(Rule::needed_package).collect()
+    }
+
+    /// The rule of a parameter.
+    pub fn of_parameter(&self, parameter: &Parameter) -> &Rule {
+        &self.rules[parameter.rule]
+    }
+
     /// The rule of a place.
     pub fn site(&self, place: Place) -> &Rule {
         &self.rules[self.places[place as usize]]
@@ -159,6 +201,11 @@ impl Rules {
     pub fn by_id(&self, id: &str) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.id.eq_ignore_ascii_case(id))
     }
+}
+
+/// The last part of a dotted name.
+fn last(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
 }
 
 /// The first part of a dotted name.

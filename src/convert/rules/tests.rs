@@ -184,7 +184,7 @@ fn every_rule_has_an_example_and_does_what_it_shows() {
         let decision = match rule.action {
             Action::Flag => Decision::Flagged,
             Action::Note => Decision::Noted,
-            Action::Rewrite | Action::Insert => Decision::Changed,
+            Action::Rewrite | Action::Insert | Action::Remove => Decision::Changed,
             Action::Keep => continue,
         };
         let told =

@@ -60,7 +60,9 @@ impl Reader<'_, '_, '_> {
             {
                 let rule = Rules::builtin().site(Place::ShellDeviceOption);
                 let place = self.at(&word.range);
-                self.planner.flag(rule, place, Some(format!("{name} {key} {value}")));
+                if !self.planner.touched(&place) {
+                    self.planner.flag(rule, place, Some(format!("{name} {key} {value}")));
+                }
             }
             option = word.text.starts_with('-').then_some(word.text.as_str());
         }
@@ -104,7 +106,7 @@ impl Reader<'_, '_, '_> {
             && let Some(range) = word.source(&(name.end + 1..name.end + 1 + value.len()))
         {
             let range = self.at(&range);
-            self.planner.also(range, new.clone());
+            self.planner.also(decision.rule, &at, range, new.clone());
         }
         decision.enter(self.planner, at.clone(), &at);
     }
@@ -140,8 +142,13 @@ impl Reader<'_, '_, '_> {
         let Some(range) = word.source(&part) else { return };
         let rule = Rules::builtin().site(Place::ShellDeviceOption);
         let range = self.at(&range);
+        if self.planner.touched(&range) {
+            return;
+        }
         match outcome {
-            Outcome::Write(new) => self.planner.change(rule, range, new, Certainty::Exact),
+            Outcome::Write(new) => {
+                self.planner.change(rule, range, new, Certainty::Exact);
+            }
             Outcome::Flag => self.planner.flag(rule, range, Some(format!("{key} {text}"))),
         }
     }

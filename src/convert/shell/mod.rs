@@ -11,6 +11,7 @@ mod lexer;
 mod owners;
 mod programs;
 mod reader;
+mod vllm;
 mod word;
 
 use std::collections::BTreeSet;
@@ -183,6 +184,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             }
             self.nvidia(&command.words[first..], name);
             self.installs(&command.words[first..]);
+            self.vllm(&command.words[first..]);
             self.commands_in_words(&command.words[first..], name);
             if self.owners.defines(name) {
                 self.call(name, &command.words[first + 1..]);
@@ -285,7 +287,9 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 let place = self.at(&(name_range.start..word.range.end));
                 if let (Some(_), Some(new)) = (decision.new_name, &decision.new_value) {
                     match self.value_range(word, &value) {
-                        Some(range) => self.planner.also(range, new.clone()),
+                        Some(range) => {
+                            self.planner.also(decision.rule, &place, range, new.clone());
+                        }
                         None => self.planner.flag(decision.rule, place.clone(), Some(new.clone())),
                     }
                 }

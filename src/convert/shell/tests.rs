@@ -260,3 +260,22 @@ proptest! {
         prop_assert_eq!(planned(&after).edits, vec![]);
     }
 }
+
+#[test]
+fn vllm_has_no_option_for_the_device() {
+    for (before, after) in [
+        ("vllm serve m --device cuda --port 1\n", "vllm serve m --port 1\n"),
+        ("vllm serve m --device=cuda:1\n", "vllm serve m\n"),
+        ("vllm serve m \\\n  --device cuda \\\n  --port 1\n", "vllm serve m \\\n  --port 1\n"),
+        (
+            "python3 -m vllm.entrypoints.openai.api_server --device cuda --model m\n",
+            "python3 -m vllm.entrypoints.openai.api_server --model m\n",
+        ),
+        ("vllm serve m --device cpu\n", "vllm serve m --device cpu\n"),
+        ("vllm serve m --device\n", "vllm serve m --device\n"),
+    ] {
+        assert_eq!(converted(before), after);
+        assert!(flags(before).is_empty(), "{before}");
+    }
+    assert_eq!(converted("python train.py --device cuda\n"), "python train.py --device npu\n");
+}

@@ -11,6 +11,7 @@ mod ledger;
 mod output;
 mod reports;
 mod rights;
+mod selected;
 mod trees;
 mod troubles;
 mod undo;

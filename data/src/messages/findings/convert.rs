@@ -55,4 +55,11 @@ findings! {
     convert_mention = "CONVERT-MENTION" {
         Unexplained = "unexplained" { n: Count },
     }
+    convert_keep = "CONVERT-KEEP" {
+        Comment = "comment" { n: Count },
+        Left = "left" { n: Count },
+    }
+    convert_written = "CONVERT-WRITTEN" {
+        Written = "written" { command: Argument, n: Count },
+    }
 }

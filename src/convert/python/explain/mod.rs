@@ -21,7 +21,7 @@ use self::siblings::Siblings;
 use self::walk::Walk;
 use super::npu_branches::merge_ranges;
 use super::source::Source;
-use super::{Context, switched_off};
+use super::{Context, kept_by_comments};
 use crate::ledger::claims::{Planned, by_rule, manual, planned};
 use crate::ledger::entry::{Claim, Class, Definition, Reason, Wanted};
 use crate::ledger::text_lines::TextLines;
@@ -72,18 +72,18 @@ fn explain_here(subject: &Subject<'_>, context: &Context<'_>) -> Result<Explaine
         return Ok(Explained::default());
     };
     let lines = TextLines::of(text);
-    let source = Source::of(text, body, context);
-    let Meanings { strings, names, manual: calls, definitions } =
-        Walk::of(&source, subject, &lines).run(body);
-    let siblings = Siblings::of(body, &lines);
-    let mut lexical = parsed.tokens().iter().filter(|token| !token.range().is_empty()).peekable();
     let comments: Vec<TextRange> = parsed
         .tokens()
         .iter()
         .filter(|token| token.kind().is_comment())
         .map(ruff_text_size::Ranged::range)
         .collect();
-    let off = merge_ranges(switched_off(text, &comments));
+    let off = merge_ranges(kept_by_comments(text, &comments));
+    let source = Source::of(text, body, context, &off);
+    let Meanings { strings, names, manual: calls, definitions } =
+        Walk::of(&source, subject, &lines).run(body);
+    let siblings = Siblings::of(body, &lines);
+    let mut lexical = parsed.tokens().iter().filter(|token| !token.range().is_empty()).peekable();
     let mut claims = Vec::with_capacity(tokens.len());
     for (token, planned) in tokens.iter().zip(planned(tokens, plan, subject.written)) {
         let range = token.range();

@@ -2,6 +2,7 @@
 
 mod calls;
 mod modules;
+mod parameters;
 mod reported;
 
 use super::*;

@@ -125,8 +125,8 @@ fn objects_of_other_files_are_objects() {
         "from models import net\nimport zoo\nnet.npu()\nzoo.a.npu(0)\nok = net.x.is_npu\n",
     );
     becomes(
-        "from config import cfg\ncfg.device = 'cuda' if x else 'cpu'\ncfg.accelerator = 'cuda'\n",
-        "from config import cfg\ncfg.device = 'npu' if x else 'cpu'\ncfg.accelerator = 'npu'\n",
+        "from config import cfg\ncfg.device = 'cuda' if x else 'cpu'\ncfg.main_device = 'cuda'\n",
+        "from config import cfg\ncfg.device = 'npu' if x else 'cpu'\ncfg.main_device = 'npu'\n",
     );
     stays("import tvm2\ntvm2.cuda(0)\n");
     stays("from numba import cuda as c\nc.cuda()\n");

@@ -1,0 +1,315 @@
+//! Tests in front of code that only CUDA can run: a kernel or an extension of the project, or facts
+//! of a CUDA device.
+//!
+//! `if x.is_cuda: return _bias_act_cuda(x)` must stay, so that the reference path runs on an NPU. A
+//! branch that does anything else with a device is an ordinary branch for CUDA.
+
+use foldhash::HashSet;
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
+use ruff_python_ast::{CmpOp, Expr, Stmt, StmtFunctionDef};
+use ruff_text_size::{Ranged as _, TextRange};
+
+use super::literal;
+use super::source::Source;
+
+/// As many statements of a branch as may surround the call of a kernel.
+const MAX_STATEMENTS: usize = 3;
+
+/// What the body of a function holds that calls an extension or a kernel.
+const EVIDENCE: &[&str] = &["plugin", "_ext.", "_C.", "torch.ops.", "_cuda.", "autograd.Function"];
+
+/// Beginnings of names of functions that ask for CUDA or choose it.
+const ORDINARY: &[&str] = &[
+    "to",
+    "is",
+    "has",
+    "use",
+    "set",
+    "init",
+    "check",
+    "move",
+    "get",
+    "setup",
+    "enable",
+    "configure",
+    "prepare",
+    "seed",
+    "load",
+    "with",
+    "test",
+    "train",
+    "run",
+    "main",
+    "eval",
+    "infer",
+    "bench",
+    "benchmark",
+];
+
+/// Finds the parts of tests that ask for CUDA in front of CUDA-only code, in the order of the text.
+pub(super) fn find_guards(source: &Source<'_>, body: &[Stmt]) -> Vec<TextRange> {
+    let text = source.text;
+    if !text.contains("cuda") {
+        return Vec::new();
+    }
+    let mut kernels = Kernels { source, names: HashSet::default() };
+    kernels.visit_body(body);
+    let mut finder = Finder { source, kernels: kernels.names, found: Vec::new() };
+    finder.visit_body(body);
+    finder.found.sort_by_key(|range| (range.start(), range.end()));
+    finder.found.dedup();
+    finder.found
+}
+
+/// Collects the functions of the file that launch kernels or call extensions.
+struct Kernels<'s, 'a> {
+    source: &'s Source<'a>,
+    names: HashSet<String>,
+}
+
+impl<'b> Visitor<'b> for Kernels<'_, '_> {
+    fn visit_stmt(&mut self, stmt: &'b Stmt) {
+        if let Stmt::FunctionDef(def) = stmt
+            && self.is_kernel(def)
+        {
+            self.names.insert(def.name.to_string());
+        }
+        walk_stmt(self, stmt);
+    }
+}
+
+impl Kernels<'_, '_> {
+    fn is_kernel(&self, def: &StmtFunctionDef) -> bool {
+        let text = &self.source.text[def.range()];
+        let launches = text.contains("[grid") || text.contains("[(") && text.contains("triton.");
+        let jit = def.decorator_list.iter().any(|one| {
+            let path = self.source.scopes.path(&one.expression, 0);
+            path.as_deref() == Some("triton.jit")
+        });
+        let named = is_named_after_cuda(def.name.as_str());
+        // What moves tensors is more than a kernel.
+        let moves = text.contains(".cuda(") || text.contains(".to(");
+        jit || launches || named && !moves && EVIDENCE.iter().any(|word| text.contains(word))
+    }
+}
+
+/// Whether a function is named as the CUDA implementation of something: `bias_act_cuda`.
+fn is_named_after_cuda(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let Some(stem) = lower.strip_suffix("_cuda").or_else(|| lower.strip_suffix("cuda")) else {
+        return false;
+    };
+    let words = stem.split('_').filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.collect();
+    !words.is_empty() && !words.iter().any(|word| ORDINARY.contains(word))
+}
+
+struct Finder<'s, 'a> {
+    source: &'s Source<'a>,
+    kernels: HashSet<String>,
+    found: Vec<TextRange>,
+}
+
+impl<'b> Finder<'_, '_> {
+    /// Whether a branch only runs CUDA-only code.
+    fn is_cuda_only(&self, body: &'b [Stmt]) -> bool {
+        if body.is_empty() || body.len() > MAX_STATEMENTS {
+            return false;
+        }
+        let mut calls = Calls { finder: self, kernel: false, device: false };
+        calls.visit_body(body);
+        calls.kernel && !calls.device
+    }
+
+    /// Whether a function or module is one that only CUDA can run.
+    fn is_kernel(&self, func: &Expr) -> bool {
+        if let Expr::Subscript(launch) = func {
+            // `kernel[grid](…)`
+            return match &*launch.value {
+                Expr::Name(name) => self.kernels.contains(name.id.as_str()),
+                _ => false,
+            };
+        }
+        let path = self.source.scopes.path(func, 0);
+        if let Some(path) = path {
+            let project = self.source.context.project;
+            let built = |part: &str| {
+                part.ends_with("_cuda") || project.is_some_and(|project| project.is_extension(part))
+            };
+            let mut parts = path.split('.').peekable();
+            if matches!(parts.peek(), Some(&"torch")) {
+                return false;
+            }
+            let last = path.rsplit('.').next().unwrap_or(&path);
+            return parts.any(|part| built(part) && (part != last || is_named_after_cuda(part)));
+        }
+        let name = match func {
+            Expr::Name(name) => name.id.as_str(),
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            _ => return false,
+        };
+        self.kernels.contains(name)
+    }
+
+    fn keep_questions(&mut self, test: &'b Expr) {
+        let mut questions = Questions { source: self.source, found: Vec::new() };
+        questions.visit_expr(test);
+        self.found.extend(questions.found);
+    }
+
+    /// `if not x.is_cuda: return reference(x)`, with CUDA-only code behind.
+    fn early_exits(&mut self, body: &'b [Stmt]) {
+        for (at, stmt) in body.iter().enumerate() {
+            let Stmt::If(one) = stmt else { continue };
+            let leaves = matches!(one.body.last(), Some(Stmt::Return(_) | Stmt::Raise(_)));
+            let rest = &body[at + 1..];
+            if !leaves || !one.elif_else_clauses.is_empty() || !is_negated(&one.test) {
+                continue;
+            }
+            let facts = rest.len() > 1 && self.needs_facts(rest);
+            if self.is_cuda_only(rest) || facts {
+                self.keep_questions(&one.test);
+            }
+        }
+    }
+
+    /// Whether statements compute with facts that an NPU does not have, and choose no device.
+    fn needs_facts(&self, body: &'b [Stmt]) -> bool {
+        let (Some(first), Some(last)) = (body.first(), body.last()) else { return false };
+        let text = &self.source.text[TextRange::new(first.start(), last.end())];
+        let mut calls = Calls { finder: self, kernel: false, device: false };
+        calls.visit_body(body);
+        let facts = text.contains("get_device_properties")
+            && (text.contains(".major") || text.contains(".minor"));
+        facts && !calls.device
+    }
+}
+
+/// Whether a test holds if there is no CUDA: `not x.is_cuda`, `not torch.cuda.is_available() or y`.
+fn is_negated(test: &Expr) -> bool {
+    match test {
+        Expr::UnaryOp(op) => op.op.is_not(),
+        Expr::BoolOp(op) => op.op.is_or() && op.values.iter().any(is_negated),
+        Expr::Compare(compare) => matches!(&*compare.ops, [CmpOp::NotEq]),
+        _ => false,
+    }
+}
+
+impl<'b> Visitor<'b> for Finder<'_, '_> {
+    fn visit_body(&mut self, body: &'b [Stmt]) {
+        self.early_exits(body);
+        for stmt in body {
+            self.visit_stmt(stmt);
+        }
+    }
+
+    fn visit_stmt(&mut self, stmt: &'b Stmt) {
+        if let Stmt::If(one) = stmt {
+            let clauses = one.elif_else_clauses.iter();
+            let clauses = clauses.filter_map(|clause| Some((clause.test.as_ref()?, &*clause.body)));
+            for (test, body) in std::iter::once((&*one.test, &*one.body)).chain(clauses) {
+                if !is_negated(test) && self.is_cuda_only(body) {
+                    self.keep_questions(test);
+                }
+            }
+        }
+        walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &'b Expr) {
+        // `kernel(x) if x.is_cuda else reference(x)`
+        if let Expr::If(one) = expr
+            && let Expr::Call(call) = &*one.body
+            && self.is_kernel(&call.func)
+        {
+            self.keep_questions(&one.test);
+        }
+        walk_expr(self, expr);
+    }
+}
+
+/// What a branch calls.
+struct Calls<'f, 's, 'a> {
+    finder: &'f Finder<'s, 'a>,
+    kernel: bool,
+    /// Whether it moves something to a device, or names one as a value.
+    device: bool,
+}
+
+impl<'b> Visitor<'b> for Calls<'_, '_, '_> {
+    fn visit_stmt(&mut self, stmt: &'b Stmt) {
+        match stmt {
+            Stmt::Assign(one) => self.device |= is_device(&one.value),
+            Stmt::Import(one) => {
+                self.kernel |= one.names.iter().any(|alias| self.is_extension(alias.name.as_str()));
+            }
+            Stmt::ImportFrom(one) => {
+                let module = one.module.as_ref().map_or("", |module| module.as_str());
+                self.kernel |= self.is_extension(module)
+                    || one.names.iter().any(|alias| self.is_extension(alias.name.as_str()));
+            }
+            _ => {}
+        }
+        walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, expr: &'b Expr) {
+        if let Expr::Call(call) = expr {
+            self.kernel |= self.finder.is_kernel(&call.func);
+            let moves = call.func.as_attribute_expr().is_some_and(|method| {
+                matches!(method.attr.as_str(), "cuda" | "to" | "to_empty" | "set_device")
+            });
+            self.device |= moves;
+        }
+        walk_expr(self, expr);
+    }
+}
+
+impl Calls<'_, '_, '_> {
+    fn is_extension(&self, module: &str) -> bool {
+        let project = self.finder.source.context.project;
+        module.split('.').any(|part| {
+            part.len() > "_cuda".len() && part.ends_with("_cuda")
+                || project.is_some_and(|project| project.is_extension(part))
+        })
+    }
+}
+
+/// Whether a value is a device: `'cuda'`, `torch.device('cuda')`.
+fn is_device(value: &Expr) -> bool {
+    match value {
+        Expr::Call(call) => {
+            call.arguments.args.iter().any(|arg| literal::plain(arg).is_some())
+                && call.func.as_attribute_expr().is_some_and(|name| name.attr.as_str() == "device")
+        }
+        _ => literal::plain(value).is_some_and(super::names::cuda_device),
+    }
+}
+
+/// Finds the parts of a test that ask for CUDA.
+struct Questions<'s, 'a> {
+    source: &'s Source<'a>,
+    found: Vec<TextRange>,
+}
+
+impl<'b> Visitor<'b> for Questions<'_, '_> {
+    fn visit_expr(&mut self, expr: &'b Expr) {
+        let asks = match expr {
+            Expr::Attribute(attribute) => attribute.attr.as_str() == "is_cuda",
+            Expr::Call(call) => {
+                let text = &self.source.text[call.func.range()];
+                text.ends_with("cuda.is_available")
+            }
+            Expr::Compare(compare) => {
+                let sides = || std::iter::once(&*compare.left).chain(&compare.comparators);
+                sides().any(|side| literal::plain(side).is_some_and(super::names::cuda_device))
+            }
+            _ => false,
+        };
+        if asks {
+            self.found.push(expr.range());
+        } else {
+            walk_expr(self, expr);
+        }
+    }
+}
