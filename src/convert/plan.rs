@@ -155,6 +155,9 @@ pub struct Plan {
     pub bytes: u64,
 }
 
+/// A file that is planned, or one that is only counted, with its content.
+type Drafted = Result<PlannedFile, (SourceFile, Vec<u8>)>;
+
 /// A file that is worth planning, as it was read.
 struct Wanted<'a> {
     file: &'a SourceFile,
@@ -200,7 +203,7 @@ fn made(
     // A file is as much as a thread can do alone, and some take a hundred times others: the
     // longest come first, so that at the end no thread waits for another.
     wanted.sort_by_key(|(_, wanted)| Reverse(wanted.file.size));
-    let mut planned: Vec<(usize, Result<PlannedFile, (SourceFile, Vec<u8>)>)> = wanted
+    let mut planned: Vec<(usize, Drafted)> = wanted
         .into_par_iter()
         .with_max_len(1)
         .map(|(at, Wanted { file, bytes, planned, .. })| {

@@ -101,7 +101,7 @@ pub(crate) const SIMULATED: [(&str, &[(&str, &str)]); 7] = [
 const NO_JSON: [&str; 4] = ["completions", "install", "man", "report"];
 
 /// Options that select what a document holds, never its shape, and that no row needs.
-const NO_OTHER_SHAPE: [&str; 54] = [
+const NO_OTHER_SHAPE: [&str; 55] = [
     "--expect-from",
     "--assume-idle",
     "--evidence",

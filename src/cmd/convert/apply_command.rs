@@ -52,7 +52,7 @@ mod tests {
     fn applied(args: &[&str]) -> String {
         let all = ["ascend-doctor", "convert"].iter().chain(args);
         match Cli::try_parse_from(all).unwrap().command {
-            Command::Convert(args) => apply_command(&args),
+            Some(Command::Convert(args)) => apply_command(&args),
             _ => panic!("another command"),
         }
     }

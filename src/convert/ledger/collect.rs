@@ -242,5 +242,5 @@ fn local(claim: &Claim, own: &BTreeMap<String, (DefinitionKind, u32)>) -> Option
         Wanted::Any => !tokens::is_bare(name) || name.eq_ignore_ascii_case("gpu"),
         Wanted::Parameter | Wanted::Member | Wanted::Path | Wanted::Code => false,
     };
-    fits.then(|| Class::Kept { reason: Reason::OwnName, witness: Witness::Line(*line) })
+    fits.then_some(Class::Kept { reason: Reason::OwnName, witness: Witness::Line(*line) })
 }

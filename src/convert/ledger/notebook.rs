@@ -14,6 +14,9 @@ use crate::python::explain::{Subject, explain};
 use crate::python::{self, Project};
 use crate::site::FilePlan;
 
+/// Claims by offsets in the file, and the names that the cells define.
+type CellClaims = (Vec<(usize, Claim)>, Vec<Definition>);
+
 /// A notebook with its plan.
 pub(super) struct NotebookFile<'a> {
     pub text: &'a str,
@@ -41,8 +44,7 @@ impl NotebookFile<'_> {
             cells.extend(source.places(&cell.range).unwrap_or_default());
         }
         cells.sort_by_key(|range| range.start);
-        let (explained, definitions) =
-            self.python(&String::from_utf8(code).ok()?, &lines, &source)?;
+        let (explained, definitions) = self.python(&String::from_utf8(code).ok()?, &lines, &source);
         let claims = self.tokens.iter().zip(planned(self.tokens, self.plan, self.written));
         let claims = claims.map(|(token, planned)| {
             let range = token.range();
@@ -74,7 +76,7 @@ impl NotebookFile<'_> {
         code: &str,
         lines: &TextLines<'_>,
         source: &pysyntax::notebook::source::Source,
-    ) -> Option<(Vec<(usize, Claim)>, Vec<Definition>)> {
+    ) -> CellClaims {
         let (found, _) = tokens::find(code, self.tokens.len());
         let context = python::Context {
             cell: true,
@@ -85,7 +87,7 @@ impl NotebookFile<'_> {
         let subject =
             Subject { text: code, tokens: &found, plan: &plan, written: false, test: false };
         let Ok(mut explained) = explain(&subject, &context) else {
-            return Some(Default::default());
+            return CellClaims::default();
         };
         let places = TextLines::of(code);
         let at = |line: u32| {
@@ -109,6 +111,6 @@ impl NotebookFile<'_> {
         for definition in &mut explained.definitions {
             definition.line = at(definition.line).unwrap_or(1);
         }
-        Some((claims, explained.definitions))
+        (claims, explained.definitions)
     }
 }

@@ -8,11 +8,11 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use foldhash::HashMap;
+use foldhash::HashSet;
 use serde::Deserialize;
 
 use super::blocker::Blocks;
-use crate::rules::{Action, Match, Rules};
+use crate::rules::{Action, Match, Rule, Rules};
 use data::table;
 
 /// `data/convert/ledger.toml`.
@@ -69,7 +69,7 @@ impl Tokens {
             .rules
             .iter()
             .filter(|rule| rule.how == Match::Library && rule.action == Action::Flag)
-            .flat_map(|rule| rule.names())
+            .flat_map(Rule::names)
             .filter(|name| !name.contains('.'))
             .filter(|name| {
                 let name = name.to_ascii_lowercase();
@@ -117,9 +117,9 @@ pub fn find(text: &str, limit: usize) -> (Vec<Token>, usize) {
 
 /// Whether a name is a token and nothing else.
 pub(crate) fn is_bare(name: &str) -> bool {
-    static BARE: LazyLock<HashMap<&'static str, ()>> =
-        LazyLock::new(|| words().iter().map(|word| (*word, ())).collect());
-    BARE.contains_key(name) || BARE.contains_key(name.to_ascii_lowercase().as_str())
+    static BARE: LazyLock<HashSet<&'static str>> =
+        LazyLock::new(|| words().iter().copied().collect());
+    BARE.contains(name) || BARE.contains(name.to_ascii_lowercase().as_str())
 }
 
 /// Whether a name is how devices and backends are called: no attribute of that name is explained by

@@ -321,7 +321,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
         }
         match expr {
             Expr::StringLiteral(one) => {
-                one.value.as_slice().iter().for_each(|part| self.literal(part))
+                one.value.as_slice().iter().for_each(|part| self.literal(part));
             }
             Expr::FString(one) => {
                 let outer = self.meaning.clone();
@@ -403,7 +403,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 };
                 self.with(meaning, |walk| walk.visit_expr(&one.left));
                 self.with(Meaning::Plain, |walk| {
-                    one.comparators.iter().for_each(|other| walk.visit_expr(other))
+                    one.comparators.iter().for_each(|other| walk.visit_expr(other));
                 });
             }
             Expr::Compare(_) if !matches!(self.meaning, Meaning::Test(_)) => {
