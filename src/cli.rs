@@ -345,7 +345,7 @@ pub struct ConvertArgs {
     /// Write every mention of CUDA and its class to FILE
     ///
     /// As CSV if FILE ends in `.csv`, else as JSON.
-    #[arg(long, value_name = "FILE", conflicts_with = "undo")]
+    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with = "undo")]
     pub ledger: Option<PathBuf>,
     /// Directory for the resulting files
     ///

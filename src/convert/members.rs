@@ -17,7 +17,9 @@ pub struct ConvertMembers<'a> {
     pub counts: Counts,
     /// Estimated hours of work.
     pub effort: Effort,
-    /// Tokens of CUDA in the tree, by class.
+    /// Tokens of CUDA in the tree, by class, if there are any.
+    #[serde(skip_serializing_if = "Totals::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub ledger: Totals,
     /// What became of the changes.
     pub result: ConvertResult,

@@ -28,6 +28,11 @@ pub struct Totals {
 }
 
 impl Totals {
+    /// Whether there are no tokens.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tokens == 0
+    }
+
     pub(super) fn add(&mut self, file: &FileLedger) {
         self.tokens += file.entries.len() + file.beyond;
         self.unexplained += file.beyond;

@@ -29,6 +29,8 @@ pub struct Diagnosis {
     /// What would make it surer.
     pub missing: Vec<MissingEvidence>,
     /// The programs that the logs name near their start and end, as remedies name them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     pub programs: Vec<String>,
     /// What the logs name there.
     #[serde(skip)]

@@ -226,13 +226,18 @@ impl<'a> Walk<'a> {
     /// Keys of a dictionary: defined by it, unless they are devices.
     fn key(&mut self, key: &'a Expr, table: u32) {
         match literal::plain(key) {
-            Some(text) if !super::is_device(text) => {
+            Some(text) if !is_device_key(text) => {
                 self.define_string(text, key.range());
                 self.with(Meaning::TableKey(table), |walk| walk.visit_expr(key));
             }
             _ => self.with(Meaning::Plain, |walk| walk.visit_expr(key)),
         }
     }
+}
+
+/// Whether a key may be looked up by the type of a device, which is never `gpu`.
+fn is_device_key(text: &str) -> bool {
+    super::is_device(text) && !text.eq_ignore_ascii_case("gpu")
 }
 
 impl<'a> Visitor<'a> for Walk<'a> {
@@ -370,7 +375,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
             Expr::Subscript(one) => {
                 self.visit_expr(&one.value);
                 match literal::plain(&one.slice) {
-                    Some(text) if one.ctx == ExprContext::Store && !super::is_device(text) => {
+                    Some(text) if one.ctx == ExprContext::Store && !is_device_key(text) => {
                         self.define_string(text, one.slice.range());
                         let line = self.line(one.slice.range().start());
                         self.with(Meaning::TableKey(line), |walk| walk.visit_expr(&one.slice));
