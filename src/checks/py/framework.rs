@@ -78,7 +78,11 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
 fn absent(ctx: &Context<'_>, package: &str) -> RawFinding {
     let python = &ctx.facts.python;
     let path = python.command();
-    let found = py_framework::Package { package: display(package), path }.error();
+    let found = match package {
+        "vllm" => py_framework::Vllm { path }.error(),
+        "mindspore" => py_framework::Mindspore { path }.error(),
+        _ => py_framework::Package { package: display(package), path }.error(),
+    };
     let searched = python.site_dirs.iter().take(4);
     let evidence = searched.map(|dir| Evidence::file(dir).says(ui::SEEN_NO_FRAMEWORK.text()));
     evidence.fold(found, RawFinding::evidence).because(&[py_interp::ID])
@@ -88,9 +92,7 @@ fn absent(ctx: &Context<'_>, package: &str) -> RawFinding {
 fn display(package: &str) -> &str {
     match package {
         "torch-npu" => "torch_npu",
-        "vllm" => "vLLM",
         "sglang" => "SGLang",
-        "mindspore" => "MindSpore",
         other => other,
     }
 }
@@ -133,12 +135,12 @@ mod tests {
         for profile in [Profile::Import, Profile::Torch, Profile::Inference] {
             assert_eq!(run(&facts, profile), ["passed"]);
         }
-        for (profile, package) in [
-            (Profile::Vllm, "vllm"),
-            (Profile::Sglang, "sglang"),
-            (Profile::Mindspore, "mindspore"),
+        for (profile, package, message) in [
+            (Profile::Vllm, "vllm", "vllm"),
+            (Profile::Sglang, "sglang", "package"),
+            (Profile::Mindspore, "mindspore", "mindspore"),
         ] {
-            assert_eq!(run(&facts, profile), ["PY-FRAMEWORK.package"], "{package}");
+            assert_eq!(run(&facts, profile), [format!("PY-FRAMEWORK.{message}")], "{package}");
             facts.python.dists.push(dist(package, "1.0"));
             assert_eq!(run(&facts, profile), ["passed"], "{package}");
         }

@@ -109,6 +109,10 @@ fn versions_are_chosen_together() {
         commands_of("f11-wrong-chip"),
         ["bash Atlas-A3-cann-kernels_8.3.RC1_linux-aarch64.run --install"]
     );
+    // What the goal asks for and is not there is chosen for the torch and CANN that are.
+    let serving = commands("ok-host-910b", |_| {}, &["--profile", "vllm"]);
+    let at = |word: &str| serving.iter().position(|run| run.contains(word));
+    assert!(at(" vllm==").is_some() && at(" vllm==") < at(" vllm-ascend=="), "{serving:?}");
     // A new environment has nothing to install again.
     let fresh = commands_of("f20-python-unsupported");
     assert!(fresh[0].starts_with("python3.11 -m venv"), "{fresh:?}");

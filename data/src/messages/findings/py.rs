@@ -13,10 +13,12 @@ findings! {
     }
     py_framework = "PY-FRAMEWORK" {
         Absent = "absent" { path: Argument },
+        Mindspore = "mindspore" { path: Argument },
         NoPython = "no_python",
         Other = "other" { other: Argument, path: Argument },
         Package = "package" { package: Argument, path: Argument },
         TorchOnly = "torch_only" { torch: Argument },
+        Vllm = "vllm" { path: Argument },
     }
     py_interp = "PY-INTERP" {
         Arch = "arch" { arch: Argument, host: Argument, path: Argument },
