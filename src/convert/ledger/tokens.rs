@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::blocker::Blocks;
 use crate::rules::{Action, Match, Rule, Rules};
+use data::data_pack::{Pack, PackError};
 use data::table;
 
 /// `data/convert/ledger.toml`.
@@ -22,6 +23,20 @@ pub(super) struct LedgerTable {
     tokens: Vec<String>,
     /// The work that rules block.
     pub(super) blocks: Blocks,
+}
+
+/// The texts of a table without rules.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NoTexts {
+    #[expect(dead_code, reason = "no rule has a text there")]
+    rule: [(); 0],
+}
+
+/// Decodes the tables of a pack.
+pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    pack.table::<LedgerTable>("convert/ledger")?;
+    pack.table::<NoTexts>("convert/ledger.texts").map(drop)
 }
 
 pub(super) static TABLE: LazyLock<LedgerTable> = LazyLock::new(|| table("convert/ledger"));

@@ -31,7 +31,8 @@ pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
     let files: Vec<_> = files.collect::<Result<_, PackError>>()?;
     let rules = Rules::new(pack.table("convert_rules")?, files)
         .map_err(|error| invalid("convert_rules", error.to_string()))?;
-    texts::check(pack, &rules.rules)
+    texts::check(pack, &rules.rules)?;
+    crate::ledger::tokens::check(pack)
 }
 
 /// The whole table, with its indices.
