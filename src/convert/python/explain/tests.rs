@@ -83,7 +83,8 @@ fn a_sibling_for_npus_is_the_witness() {
 fn keys_of_tables_and_options_are_their_own_definition() {
     assert_eq!(claims("x = {'cuda_rng_state': 1}\n"), ["table_key@1"]);
     assert_eq!(claims("p.add_argument('--use-gpu')\n"), ["own_name@1"]);
-    assert_eq!(claims("x = {'gpu': f}\n"), ["open"], "a table of devices");
+    assert_eq!(claims("x = {'cuda': f}\n"), ["open"], "a table of devices");
+    assert_eq!(claims("x = {'gpu': f}\n"), ["table_key@1"], "no device of PyTorch");
 }
 
 #[test]
