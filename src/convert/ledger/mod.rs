@@ -10,7 +10,7 @@
 //! - `index`: the names that the tree defines; settles claims that no file can settle alone.
 //! - `collect`: the flow above, over a whole tree, within limits.
 //! - [`entry`], [`blocker`], [`totals`]: classes, reasons, witnesses, counts.
-//! - [`write`]: the ledger as JSON or CSV.
+//! - [`mod@write`]: the ledger as JSON or CSV.
 //!
 //! A reason without a witness is no reason: such a token is unexplained.
 
