@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::encoding::Edit;
 use super::options::{self, Options};
 use super::python::Project;
+use super::python::explain::Evidence;
 use super::rules::{Place, Rule, Rules};
 
 /// How sure a decision is.
@@ -92,6 +93,8 @@ pub struct FilePlan {
     pub sites: Vec<Site>,
     /// The places that stay although a rule applies, in the order of the text.
     pub kept: Vec<KeptSite>,
+    /// Why tokens of the ledger stay, if the planner of the file found it out.
+    pub(crate) evidence: Option<Box<Evidence>>,
 }
 
 impl FilePlan {

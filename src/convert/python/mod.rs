@@ -63,9 +63,11 @@ mod walk_calls;
 mod walk_expressions;
 mod walker;
 
+use ruff_python_ast::token::Tokens;
 use ruff_text_size::{TextRange, TextSize};
 
 use self::edits::Edits;
+use self::explain::{Evidence, Subject};
 use self::import_insertion::ImportInsertion;
 use self::mark::add_marks;
 use self::settlement::Settlement;
@@ -76,6 +78,7 @@ use self::walker::Walker;
 pub use project::{ImportedName, Module, Project, imported_names};
 
 use super::keep_comment;
+use super::ledger::tokens;
 use super::options::Options;
 use super::rules::{Place, Presence, Rule, Rules};
 use super::site::FilePlan;
@@ -96,12 +99,25 @@ pub struct Context<'a> {
     pub project: Option<&'a Project>,
     /// Whether it is a cell of a notebook, where `!command` and `%magic` stand too.
     pub cell: bool,
+    /// Whether the file is a test.
+    pub test: bool,
+    /// Whether the plan brings along why tokens of the ledger stay.
+    pub explains: bool,
 }
 
 impl<'a> Context<'a> {
     /// A file on its own.
     pub fn alone(options: &'a Options) -> Self {
-        Self { options, package: "", name: "", launch: false, project: None, cell: false }
+        Self {
+            options,
+            package: "",
+            name: "",
+            launch: false,
+            project: None,
+            cell: false,
+            test: false,
+            explains: false,
+        }
     }
 
     /// What the dotted name of another file of the tree stands for.
@@ -153,12 +169,7 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         return Err(error);
     }
     let Some(body) = body_of(parsed.syntax()) else { return Ok(FilePlan::default()) };
-    let comments: Vec<TextRange> = parsed
-        .tokens()
-        .iter()
-        .filter(|token| token.kind().is_comment())
-        .map(ruff_text_size::Ranged::range)
-        .collect();
+    let comments = comments(parsed.tokens());
     let kept = kept_by_comments(text, &comments);
     let source = Source::of(text, body, context, &kept);
     let mut edits = Edits::new(text, context, body, kept.clone());
@@ -179,7 +190,21 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
     if context.options.mark {
         add_marks(&mut planner, body);
     }
-    Ok(planner.finish())
+    let mut plan = planner.finish();
+    if context.explains {
+        let (tokens, _) = tokens::find(text, tokens::MAX_FILE);
+        let subject =
+            Subject { text, tokens: &tokens, plan: &plan, written: true, test: context.test };
+        let evidence = Evidence::of(&source, &subject, body, comments, kept);
+        plan.evidence = Some(Box::new(evidence));
+    }
+    Ok(plan)
+}
+
+/// The ranges of all comments.
+fn comments(tokens: &Tokens) -> Vec<TextRange> {
+    let all = tokens.iter().filter(|token| token.kind().is_comment());
+    all.map(ruff_text_size::Ranged::range).collect()
 }
 
 /// What comments keep: lines with `# ascend-doctor: keep` or `# noqa: convert`, and all from

@@ -49,7 +49,7 @@ impl Meaning {
 }
 
 /// Ranges with their meanings, in the order of the text once it is sorted.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ranges {
     all: Vec<(TextRange, Meaning)>,
 }
@@ -74,7 +74,7 @@ impl Ranges {
 }
 
 /// The same of names, of which only the meaning counts.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Names(pub(super) Ranges);
 
 impl Names {
@@ -84,7 +84,7 @@ impl Names {
 }
 
 /// What a walk finds out.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Meanings {
     pub(super) strings: Ranges,
     pub(super) names: Names,

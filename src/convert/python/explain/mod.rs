@@ -13,15 +13,15 @@ mod names;
 mod siblings;
 mod walk;
 
-use ruff_python_ast::token::TokenKind;
-use ruff_text_size::{Ranged as _, TextRange, TextSize};
+use ruff_python_ast::Stmt;
+use ruff_text_size::{TextRange, TextSize};
 
 use self::meaning::{Meaning, Meanings};
 use self::siblings::Siblings;
 use self::walk::Walk;
 use super::npu_branches::merge_ranges;
 use super::source::Source;
-use super::{Context, kept_by_comments};
+use super::{Context, comments, kept_by_comments};
 use crate::ledger::claims::{Planned, by_rule, manual, planned};
 use crate::ledger::entry::{Claim, Class, Definition, Reason, Wanted};
 use crate::ledger::text_lines::TextLines;
@@ -50,7 +50,70 @@ pub(crate) struct Subject<'a> {
     pub test: bool,
 }
 
-/// Explains the tokens of a Python source.
+/// What a source shows about its strings and names, for as long as its tree is not needed again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Evidence {
+    meanings: Meanings,
+    siblings: Siblings,
+    comments: Vec<TextRange>,
+    /// Ranges that comments exempt.
+    off: Vec<TextRange>,
+}
+
+impl Evidence {
+    /// Reads the evidence of a source; `comments` are all of it, `off` the ranges that they exempt.
+    pub(super) fn of(
+        source: &Source<'_>,
+        subject: &Subject<'_>,
+        body: &[Stmt],
+        comments: Vec<TextRange>,
+        off: Vec<TextRange>,
+    ) -> Self {
+        let lines = TextLines::of(subject.text);
+        let meanings = Walk::of(source, subject, &lines).run(body);
+        Self { meanings, siblings: Siblings::of(body, &lines), comments, off: merge_ranges(off) }
+    }
+
+    /// The claims about the tokens, under the final plan.
+    fn claims(&self, subject: &Subject<'_>, context: &Context<'_>) -> Vec<Claim> {
+        let lines = TextLines::of(subject.text);
+        let planned = planned(subject.tokens, subject.plan, subject.written);
+        let claim = |(token, planned): (&Token, Planned)| {
+            let range = token.range();
+            let at = text_range(&range);
+            let around = |all: &[TextRange]| {
+                let after = all.partition_point(|one| one.start() <= at.start());
+                all.get(after.checked_sub(1)?).filter(|one| one.contains_range(at)).copied()
+            };
+            if let Planned::Changed(rule) = planned {
+                return Claim::Is(Class::Changed { rule });
+            }
+            if around(&self.comments).is_some() {
+                return Claim::Is(Class::kept(Reason::Comment, lines.line(range.start)));
+            }
+            if let Some(off) = around(&self.off) {
+                let line = lines.line(off.start().to_usize());
+                return Claim::Is(Class::kept(Reason::SwitchedOff, line));
+            }
+            let Meanings { strings, names, manual: calls, .. } = &self.meanings;
+            if let Some(class) = planned.class().or_else(|| self.siblings.class(at)) {
+                Claim::Is(class)
+            } else if let Some(rule) = calls.iter().find(|(call, _)| call.contains_range(at)) {
+                Claim::Is(manual(rule.1))
+            } else if let Some(meaning) = strings.of(at) {
+                string(subject, context, &lines, token, meaning)
+            } else if let Some(meaning) = names.of(at) {
+                meaning.claim()
+            } else {
+                Claim::Open
+            }
+        };
+        subject.tokens.iter().zip(planned).map(claim).collect()
+    }
+}
+
+/// Explains the tokens of a Python source: by the evidence that its plan brings along, or by
+/// reading it.
 ///
 /// # Errors
 ///
@@ -59,65 +122,30 @@ pub(crate) fn explain(
     subject: &Subject<'_>,
     context: &Context<'_>,
 ) -> Result<Explained, SyntaxError> {
-    on_enough_stack(subject.text, || explain_here(subject, context))
+    if let Some(evidence) = &subject.plan.evidence {
+        return Ok(explained(evidence, subject, context));
+    }
+    on_enough_stack(subject.text, || {
+        let parsed = parse(subject.text, context.cell);
+        if let Some(error) = first_error(&parsed, subject.text) {
+            return Err(error);
+        }
+        let Some(body) = body_of(parsed.syntax()) else {
+            return Ok(Explained::default());
+        };
+        let comments = comments(parsed.tokens());
+        let off = kept_by_comments(subject.text, &comments);
+        let source = Source::of(subject.text, body, context, &off);
+        let evidence = Evidence::of(&source, subject, body, comments, off);
+        Ok(explained(&evidence, subject, context))
+    })
 }
 
-fn explain_here(subject: &Subject<'_>, context: &Context<'_>) -> Result<Explained, SyntaxError> {
-    let Subject { text, tokens, plan, .. } = *subject;
-    let parsed = parse(text, context.cell);
-    if let Some(error) = first_error(&parsed, text) {
-        return Err(error);
+fn explained(evidence: &Evidence, subject: &Subject<'_>, context: &Context<'_>) -> Explained {
+    Explained {
+        claims: evidence.claims(subject, context),
+        definitions: evidence.meanings.definitions.clone(),
     }
-    let Some(body) = body_of(parsed.syntax()) else {
-        return Ok(Explained::default());
-    };
-    let lines = TextLines::of(text);
-    let comments: Vec<TextRange> = parsed
-        .tokens()
-        .iter()
-        .filter(|token| token.kind().is_comment())
-        .map(ruff_text_size::Ranged::range)
-        .collect();
-    let off = merge_ranges(kept_by_comments(text, &comments));
-    let source = Source::of(text, body, context, &off);
-    let Meanings { strings, names, manual: calls, definitions } =
-        Walk::of(&source, subject, &lines).run(body);
-    let siblings = Siblings::of(body, &lines);
-    let mut lexical = parsed.tokens().iter().filter(|token| !token.range().is_empty()).peekable();
-    let mut claims = Vec::with_capacity(tokens.len());
-    for (token, planned) in tokens.iter().zip(planned(tokens, plan, subject.written)) {
-        let range = token.range();
-        let at = text_range(&range);
-        let line = lines.line(range.start);
-        while lexical.next_if(|one| one.range().end() <= at.start()).is_some() {}
-        let kind =
-            lexical.peek().filter(|one| one.range().start() < at.end()).map(|one| one.kind());
-        let is_comment = kind == Some(TokenKind::Comment);
-        let after = off.partition_point(|off| off.start() <= at.start());
-        let exempt = after.checked_sub(1).and_then(|at| off.get(at));
-        let exempt = exempt.filter(|off| off.contains_range(at));
-        let claim = if let Planned::Changed(rule) = planned {
-            Claim::Is(Class::Changed { rule })
-        } else if is_comment {
-            Claim::Is(Class::kept(Reason::Comment, line))
-        } else if let Some(off) = exempt {
-            Claim::Is(Class::kept(Reason::SwitchedOff, lines.line(off.start().to_usize())))
-        } else if let Some(class) = planned.class() {
-            Claim::Is(class)
-        } else if let Some(class) = siblings.class(at) {
-            Claim::Is(class)
-        } else if let Some(rule) = calls.iter().find(|(call, _)| call.contains_range(at)) {
-            Claim::Is(manual(rule.1))
-        } else if let Some(meaning) = strings.of(at) {
-            string(subject, context, &lines, token, meaning)
-        } else if let Some(meaning) = names.of(at) {
-            meaning.claim()
-        } else {
-            Claim::Open
-        };
-        claims.push(claim);
-    }
-    Ok(Explained { claims, definitions })
 }
 
 /// The claim about a token in a string.
