@@ -224,12 +224,7 @@ fn made(
                 Ok(bytes) if !planned => {
                     Err(SilentFile { file: file.clone(), bytes, plan: FilePlan::default() })
                 }
-                Ok(bytes) => draft_bytes(file, bytes, options, &project).map(|mut planned| {
-                    if proved {
-                        planned.prove(options, &project);
-                    }
-                    planned
-                }),
+                Ok(bytes) => draft_bytes(file, bytes, options, &project),
                 Err(error) => Ok(PlannedFile {
                     file: file.clone(),
                     before: Vec::new(),
@@ -241,6 +236,11 @@ fn made(
             (at, planned)
         })
         .collect();
+    planned = sharing::share_roles(planned, files, options, &mut project);
+    if proved {
+        let all = planned.par_iter_mut().filter_map(|(_, one)| one.as_mut().ok());
+        all.for_each(|planned| planned.prove(options, &project));
+    }
     planned.sort_unstable_by_key(|(at, _)| *at);
     let mut plan = Plan { read: files.len(), bytes: total, ..Plan::default() };
     for (_, one) in planned {
@@ -557,5 +557,6 @@ fn in_syntax<'a>(
     }
 }
 
+mod sharing;
 #[cfg(test)]
 mod tests;

@@ -46,8 +46,15 @@ const ORDINARY: &[&str] = &[
     "benchmark",
 ];
 
-/// Finds the parts of tests that ask for CUDA in front of CUDA-only code, in the order of the text.
-pub(super) fn find_guards(source: &Source<'_>, body: &[Stmt]) -> Vec<TextRange> {
+/// The part of a test that asks for CUDA, and the CUDA-only code that it guards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Guard {
+    pub test: TextRange,
+    pub branch: TextRange,
+}
+
+/// Finds the tests in front of CUDA-only code, in the order of the text.
+pub(super) fn find_guards(source: &Source<'_>, body: &[Stmt]) -> Vec<Guard> {
     let text = source.text;
     if !text.contains("cuda") {
         return Vec::new();
@@ -56,7 +63,7 @@ pub(super) fn find_guards(source: &Source<'_>, body: &[Stmt]) -> Vec<TextRange> 
     kernels.visit_body(body);
     let mut finder = Finder { source, kernels: kernels.names, found: Vec::new() };
     finder.visit_body(body);
-    finder.found.sort_by_key(|range| (range.start(), range.end()));
+    finder.found.sort_by_key(|guard| (guard.test.start(), guard.test.end()));
     finder.found.dedup();
     finder.found
 }
@@ -107,7 +114,7 @@ fn is_named_after_cuda(name: &str) -> bool {
 struct Finder<'s, 'a> {
     source: &'s Source<'a>,
     kernels: HashSet<String>,
-    found: Vec<TextRange>,
+    found: Vec<Guard>,
 }
 
 impl<'b> Finder<'_, '_> {
@@ -151,10 +158,10 @@ impl<'b> Finder<'_, '_> {
         self.kernels.contains(name)
     }
 
-    fn keep_questions(&mut self, test: &'b Expr) {
+    fn keep_questions(&mut self, test: &'b Expr, branch: TextRange) {
         let mut questions = Questions { source: self.source, found: Vec::new() };
         questions.visit_expr(test);
-        self.found.extend(questions.found);
+        self.found.extend(questions.found.into_iter().map(|test| Guard { test, branch }));
     }
 
     /// `if not x.is_cuda: return reference(x)`, with CUDA-only code behind.
@@ -168,21 +175,26 @@ impl<'b> Finder<'_, '_> {
             }
             let facts = rest.len() > 1 && self.needs_facts(rest);
             if self.is_cuda_only(rest) || facts {
-                self.keep_questions(&one.test);
+                self.keep_questions(&one.test, around(rest));
             }
         }
     }
 
     /// Whether statements compute with facts that an NPU does not have, and choose no device.
     fn needs_facts(&self, body: &'b [Stmt]) -> bool {
-        let (Some(first), Some(last)) = (body.first(), body.last()) else { return false };
-        let text = &self.source.text[TextRange::new(first.start(), last.end())];
+        let text = &self.source.text[around(body)];
         let mut calls = Calls { finder: self, kernel: false, device: false };
         calls.visit_body(body);
         let facts = text.contains("get_device_properties")
             && (text.contains(".major") || text.contains(".minor"));
         facts && !calls.device
     }
+}
+
+/// The range of statements that follow each other.
+fn around(body: &[Stmt]) -> TextRange {
+    let ends = body.first().zip(body.last());
+    ends.map_or_else(TextRange::default, |(first, last)| TextRange::new(first.start(), last.end()))
 }
 
 /// Whether a test holds if there is no CUDA: `not x.is_cuda`, `not torch.cuda.is_available() or y`.
@@ -209,7 +221,7 @@ impl<'b> Visitor<'b> for Finder<'_, '_> {
             let clauses = clauses.filter_map(|clause| Some((clause.test.as_ref()?, &*clause.body)));
             for (test, body) in std::iter::once((&*one.test, &*one.body)).chain(clauses) {
                 if !is_negated(test) && self.is_cuda_only(body) {
-                    self.keep_questions(test);
+                    self.keep_questions(test, around(body));
                 }
             }
         }
@@ -222,7 +234,7 @@ impl<'b> Visitor<'b> for Finder<'_, '_> {
             && let Expr::Call(call) = &*one.body
             && self.is_kernel(&call.func)
         {
-            self.keep_questions(&one.test);
+            self.keep_questions(&one.test, one.body.range());
         }
         walk_expr(self, expr);
     }

@@ -22,13 +22,17 @@
 //!   [`device_keys`] holds keys of dictionaries until the whole file was walked.
 //! - [`walker`], [`walk_expressions`], [`walk_calls`]: one walk over the tree, which feeds all of the
 //!   above and records a [`string_candidate`] for each string without a role.
+//! - [`collisions`]: members of one group that the plan would make equal; they stay, and the plan is
+//!   made again.
+//! - [`vendor_shims`]: files that put another vendor in the place of torch.cuda.
 //! - [`settlement`], [`import_insertion`], [`mark`], [`transfer`]: after the walk, the decisions that
 //!   need the whole plan.
 //! - [`explain`]: reasons of tokens that stay, for the ledger.
-//! - [`project`] carries names from one file of the tree to another.
+//! - [`project`] carries names from one file of the tree to another, [`shared_roles`] their roles.
 
 mod call_edits;
 mod call_parameters;
+mod collisions;
 mod cuda_only;
 mod definitions;
 mod device_keys;
@@ -51,28 +55,35 @@ mod project;
 pub(super) mod properties;
 mod provider_options;
 mod role_flow;
-mod roles;
+pub(crate) mod roles;
 mod settlement;
+pub(crate) mod shared_roles;
 mod source;
 mod string_candidate;
 #[cfg(test)]
 mod tests;
 mod transfer;
 mod value_flow;
+mod vendor_shims;
 mod walk_calls;
 mod walk_expressions;
 mod walker;
 
+use ruff_python_ast::Stmt;
 use ruff_python_ast::token::Tokens;
-use ruff_text_size::{TextRange, TextSize};
+use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
+use self::collisions::find_collisions;
+use self::cuda_only::{Guard, find_guards};
 use self::edits::Edits;
 use self::explain::{Evidence, Subject};
 use self::import_insertion::ImportInsertion;
 use self::mark::add_marks;
 use self::settlement::Settlement;
+use self::shared_roles::ShownRoles;
 use self::source::Source;
 use self::transfer::plan_transfer;
+use self::vendor_shims::find_shim;
 use self::walker::Walker;
 
 pub use project::{ImportedName, Module, Project, imported_names};
@@ -83,6 +94,9 @@ use super::options::Options;
 use super::rules::{Place, Presence, Rule, Rules};
 use super::site::FilePlan;
 pub use pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse, scope};
+
+/// Places of one file that are taken out of a plan one after the other.
+const MAX_COLLISIONS: usize = 1000;
 
 /// What is known of a file besides its text.
 #[derive(Debug, Clone, Copy)]
@@ -172,33 +186,90 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
     let comments = comments(parsed.tokens());
     let kept = kept_by_comments(text, &comments);
     let source = Source::of(text, body, context, &kept);
-    let mut edits = Edits::new(text, context, body, kept.clone());
-    for guard in cuda_only::find_guards(&source, body) {
-        edits.flag_site(Place::CudaOnlyGuard, guard);
-        edits.keep(guard);
-    }
-    let mut walker = Walker::new(&source, edits);
-    walker.visit_body(body);
-    let Walker { flow, candidates, .. } = walker;
-    let mut edits = flow.finish();
-    Settlement { source: &source, edits: &mut edits }.settle_all(candidates);
-    if context.options.transfer {
-        return Ok(plan_transfer(&source, edits, body));
-    }
-    let Edits { mut planner, needs, .. } = edits;
-    ImportInsertion { source: &source, needs: &needs, planner: &mut planner }.insert_import(body);
-    if context.options.mark {
-        add_marks(&mut planner, body);
-    }
-    let mut plan = planner.finish();
+    let exempt = Exempt::of(&source, body, kept);
+    let mut collisions: Vec<TextRange> = Vec::new();
+    let mut plan = loop {
+        let plan = plan_once(&source, body, &exempt, &collisions);
+        let found = find_collisions(body, text, &plan.edits);
+        if found.is_empty() {
+            break plan;
+        }
+        // Each round keeps more, so that the rounds end; what still collides after them stays too.
+        collisions.extend(found);
+        if collisions.len() > MAX_COLLISIONS {
+            break FilePlan { edits: Vec::new(), ..plan };
+        }
+    };
     if context.explains {
         let (tokens, _) = tokens::find(text, tokens::MAX_FILE);
         let subject =
             Subject { text, tokens: &tokens, plan: &plan, written: true, test: context.test };
-        let evidence = Evidence::of(&source, &subject, body, comments, kept);
+        let evidence = Evidence::of(&source, &subject, body, comments, exempt);
         plan.evidence = Some(Box::new(evidence));
     }
     Ok(plan)
+}
+
+/// What of a module stays, besides what handles NPUs already.
+#[derive(Debug, Clone, Default)]
+struct Exempt {
+    /// Ranges that comments keep.
+    comments: Vec<TextRange>,
+    /// Tests in front of code that only CUDA can run.
+    guards: Vec<Guard>,
+    /// The statement that puts another vendor in the place of CUDA.
+    shim: Option<TextRange>,
+}
+
+impl Exempt {
+    fn of(source: &Source<'_>, body: &[Stmt], comments: Vec<TextRange>) -> Self {
+        Self { comments, guards: find_guards(source, body), shim: find_shim(source, body) }
+    }
+}
+
+/// Plans a module; `collisions` are the places of earlier rounds that edits would make equal.
+fn plan_once(
+    source: &Source<'_>,
+    body: &[Stmt],
+    exempt: &Exempt,
+    collisions: &[TextRange],
+) -> FilePlan {
+    let context = source.context;
+    let mut edits = Edits::new(source.text, context, body, exempt.comments.clone());
+    for &range in collisions {
+        edits.flag_site(Place::Collision, range);
+        edits.keep(range);
+    }
+    for guard in &exempt.guards {
+        edits.flag_site(Place::CudaOnlyGuard, guard.test);
+        edits.keep(guard.test);
+    }
+    if let (Some(shim), [first, .., last]) = (exempt.shim, body) {
+        let rule = Rules::builtin().site(Place::VendorShim);
+        edits.note(rule, literal::span(shim), None);
+        edits.keep(TextRange::new(first.start(), last.end()));
+    }
+    let mut walker = Walker::new(source, edits);
+    shared_roles::apply(&mut walker.flow, source, body);
+    walker.visit_body(body);
+    let Walker { flow, candidates, .. } = walker;
+    let (mut edits, values) = flow.finish();
+    Settlement { source, edits: &mut edits }.settle_all(candidates);
+    let shown = context.explains.then(|| ShownRoles {
+        roles: shared_roles::collect(&values, source, body),
+        open: shared_roles::open_names(&values, &edits.planner),
+    });
+    if context.options.transfer {
+        return plan_transfer(source, edits, body);
+    }
+    let Edits { mut planner, needs, .. } = edits;
+    ImportInsertion { source, needs: &needs, planner: &mut planner }.insert_import(body);
+    if context.options.mark {
+        add_marks(&mut planner, body);
+    }
+    let mut plan = planner.finish();
+    plan.shown = shown.map(Box::new);
+    plan
 }
 
 /// The ranges of all comments.

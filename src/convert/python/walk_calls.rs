@@ -192,7 +192,7 @@ impl<'a> Walker<'a> {
             let slot =
                 if name == "getattr" { Slot::Attr(Cow::Borrowed(key)) } else { Slot::Key(key) };
             self.flow.values.mark_by_name(&slot, key);
-            self.flow.values.give(slot, self.scope, default);
+            self.flow.give(slot, default, self.scope);
         }
         for keyword in &call.arguments.keywords {
             let Some(arg) = &keyword.arg else {
@@ -381,7 +381,7 @@ impl<'a> Walker<'a> {
                     } else if self.source.lists_backends(&keyword.value) {
                         self.flow.values.mark(&slot, Role::backend(Place::BackendString));
                     }
-                    self.flow.values.give(slot.clone(), self.scope, &keyword.value);
+                    self.flow.give(slot.clone(), &keyword.value, self.scope);
                     self.visit_expr(&keyword.value, Hint::Quiet);
                 }
                 "type" | "action" | "nargs" => {
@@ -394,7 +394,7 @@ impl<'a> Walker<'a> {
                         } else if self.source.lists_backends(list) {
                             self.flow.values.mark(&slot, Role::backend(Place::BackendString));
                         }
-                        self.flow.values.give(slot.clone(), self.scope, list);
+                        self.flow.give(slot.clone(), list, self.scope);
                     }
                     self.visit_expr(&keyword.value, Hint::Quiet);
                 }

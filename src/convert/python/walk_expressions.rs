@@ -304,7 +304,7 @@ impl<'a> Walker<'a> {
                 if let Some(name) = literal::plain(key) {
                     let slot = Slot::Key(name);
                     self.flow.values.mark_by_name(&slot, name);
-                    self.flow.values.give(slot, self.scope, &item.value);
+                    self.flow.give(slot, &item.value, self.scope);
                 }
             }
             self.visit_expr(&item.value, Hint::Quiet);

@@ -217,7 +217,7 @@ impl<'a> Walker<'a> {
             let name = parameter.name().as_str();
             let slot = Slot::Name(opened, name);
             self.flow.values.mark_by_name(&slot, name);
-            self.flow.values.give(slot, self.scope, default);
+            self.flow.give(slot, default, self.scope);
             self.visit_expr(default, Hint::Quiet);
         }
     }
@@ -229,7 +229,7 @@ impl<'a> Walker<'a> {
 
     fn record_return(&mut self, value: &'a Expr) {
         let Some(&(opened, _)) = self.functions.last() else { return };
-        self.flow.values.give(Slot::Returns(opened), self.scope, value);
+        self.flow.give(Slot::Returns(opened), value, self.scope);
         if self.source.lists_devices(value) {
             self.flow.values.mark(&Slot::Returns(opened), Role::device(Place::DeviceString));
         }
@@ -250,7 +250,7 @@ impl<'a> Walker<'a> {
             let name: Cow<'a, str> = match &slot {
                 Slot::Name(_, name) | Slot::Key(name) => Cow::Borrowed(name),
                 Slot::Attr(name) => name.clone(),
-                Slot::Returns(_) => return,
+                Slot::Returns(_) | Slot::Foreign(_) => return,
             };
             if self.flow.values.mark_by_name(&slot, &name) {
             } else if self.source.lists_devices(value) {
@@ -261,9 +261,9 @@ impl<'a> Walker<'a> {
             // A field of a class is an attribute of its objects.
             if let (Slot::Name(..), true) = (&slot, self.in_class_body()) {
                 let field = Slot::Attr(name);
-                self.flow.values.give(field, self.scope, value);
+                self.flow.give(field, value, self.scope);
             }
-            self.flow.values.give(slot, self.scope, value);
+            self.flow.give(slot, value, self.scope);
         }
     }
 
@@ -289,7 +289,7 @@ impl<'a> Walker<'a> {
             if let Slot::Name(_, name) = &slot {
                 self.flow.values.mark_by_name(&slot, name);
             }
-            self.flow.values.give(slot, self.scope, iter);
+            self.flow.give(slot, iter, self.scope);
         }
     }
 

@@ -32,6 +32,7 @@ places! {
     BackendString = "backend-string",
     CiCudaImage = "ci-cuda-image",
     CmakeCuda = "cmake-cuda",
+    Collision = "collision",
     ComposeNvidia = "compose-nvidia",
     ConfigAccelerate = "config-accelerate",
     ConfigDevice = "config-device",
@@ -123,5 +124,6 @@ places! {
     TorchCompile = "torch-compile",
     TorchJit = "torch-jit",
     UnknownCudaName = "unknown-cuda-name",
+    VendorShim = "vendor-shim",
     XlaFlags = "xla-flags",
 }

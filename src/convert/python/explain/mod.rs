@@ -21,7 +21,7 @@ use self::siblings::Siblings;
 use self::walk::Walk;
 use super::npu_branches::merge_ranges;
 use super::source::Source;
-use super::{Context, comments, kept_by_comments};
+use super::{Context, Exempt, comments, kept_by_comments};
 use crate::ledger::claims::{Planned, by_rule, manual, planned};
 use crate::ledger::entry::{Claim, Class, Definition, Reason, Wanted};
 use crate::ledger::text_lines::TextLines;
@@ -56,22 +56,22 @@ pub(crate) struct Evidence {
     meanings: Meanings,
     siblings: Siblings,
     comments: Vec<TextRange>,
-    /// Ranges that comments exempt.
-    off: Vec<TextRange>,
+    exempt: Exempt,
 }
 
 impl Evidence {
-    /// Reads the evidence of a source; `comments` are all of it, `off` the ranges that they exempt.
+    /// Reads the evidence of a source; `comments` are all comments of it.
     pub(super) fn of(
         source: &Source<'_>,
         subject: &Subject<'_>,
         body: &[Stmt],
         comments: Vec<TextRange>,
-        off: Vec<TextRange>,
+        exempt: Exempt,
     ) -> Self {
         let lines = TextLines::of(subject.text);
         let meanings = Walk::of(source, subject, &lines).run(body);
-        Self { meanings, siblings: Siblings::of(body, &lines), comments, off: merge_ranges(off) }
+        let exempt = Exempt { comments: merge_ranges(exempt.comments), ..exempt };
+        Self { meanings, siblings: Siblings::of(body, &lines), comments, exempt }
     }
 
     /// The claims about the tokens, under the final plan.
@@ -91,13 +91,23 @@ impl Evidence {
             if around(&self.comments).is_some() {
                 return Claim::Is(Class::kept(Reason::Comment, lines.line(range.start)));
             }
-            if let Some(off) = around(&self.off) {
+            if let Some(off) = around(&self.exempt.comments) {
                 let line = lines.line(off.start().to_usize());
                 return Claim::Is(Class::kept(Reason::SwitchedOff, line));
             }
             let Meanings { strings, names, manual: calls, .. } = &self.meanings;
-            if let Some(class) = planned.class().or_else(|| self.siblings.class(at)) {
+            let kept = |reason, at: TextRange| {
+                Claim::Is(Class::kept(reason, lines.line(at.start().to_usize())))
+            };
+            let guard = || self.exempt.guards.iter().find(|guard| guard.branch.contains_range(at));
+            if let Some(class) = planned.class() {
                 Claim::Is(class)
+            } else if let Some(shim) = self.exempt.shim {
+                kept(Reason::VendorShim, shim)
+            } else if let Some(class) = self.siblings.class(at) {
+                Claim::Is(class)
+            } else if let Some(guard) = guard() {
+                kept(Reason::CudaOnlyGuard, guard.test)
             } else if let Some(rule) = calls.iter().find(|(call, _)| call.contains_range(at)) {
                 Claim::Is(manual(rule.1))
             } else if let Some(meaning) = strings.of(at) {
@@ -136,7 +146,8 @@ pub(crate) fn explain(
         let comments = comments(parsed.tokens());
         let off = kept_by_comments(subject.text, &comments);
         let source = Source::of(subject.text, body, context, &off);
-        let evidence = Evidence::of(&source, subject, body, comments, off);
+        let exempt = Exempt::of(&source, body, off);
+        let evidence = Evidence::of(&source, subject, body, comments, exempt);
         Ok(explained(&evidence, subject, context))
     })
 }
