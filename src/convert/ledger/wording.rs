@@ -26,7 +26,12 @@ pub(crate) fn is_sentence(text: &str) -> bool {
     let code =
         ["--", "torch.", "==", "${", "$(", "&&", "import ", "os.", "=\"", "='", ".cuda", "def "];
     let lower = text.to_ascii_lowercase();
-    words.count() >= 2
+    // Data that a program reads.
+    let begin = text.trim_start();
+    let data = (begin.starts_with(['{', '[']) && text.contains(['"', '\'']) && text.contains(':'))
+        || begin.starts_with('<');
+    !data
+        && words.count() >= 2
         && spoken.count() >= 2
         && !code.iter().any(|sign| lower.contains(sign))
         && !COMMANDS.iter().any(|word| lower.contains(word))

@@ -35,6 +35,7 @@ impl<'a> Walker<'a> {
                 continue;
             };
             let rule = Rules::builtin().of_parameter(parameter);
+            let is_refused = self.flow.edits.is_refused(rule);
             let edits = &mut self.flow.edits;
             let replaced = rule.to.is_some_and(|to| to.contains('='));
             match keyword {
@@ -45,6 +46,9 @@ impl<'a> Walker<'a> {
                     self.flow.spread(value, Role::parameter(parameter), self.scope);
                 }
                 _ => {}
+            }
+            if rule.action == Action::Keep && !is_refused {
+                self.flow.edits.keep(value.range());
             }
             decided.push(value);
         }
@@ -74,14 +78,31 @@ impl<'a> Walker<'a> {
         Some(format!("{}.{name}", object.as_deref().unwrap_or("*")))
     }
 
+    /// Returns the call that made the value of an expression where the walk is.
+    pub(super) fn maker(&self, expr: &'a Expr) -> Option<String> {
+        self.object(expr, self.scope, MAX_STEPS)
+    }
+
     /// Returns the call that made an object: `onnxruntime.InferenceSession()`.
     fn object(&self, expr: &'a Expr, scope: ScopeId, steps: usize) -> Option<String> {
         let steps = steps.checked_sub(1)?;
         match expr {
             Expr::Name(name) => {
                 let (home, all) = self.source.scopes.bindings(name.id.as_str(), scope)?;
-                let [Binding::Value(value)] = all else { return None };
-                self.object(value, home, steps)
+                let mut made: Option<String> = None;
+                for binding in all {
+                    let Binding::Value(value) = binding else { return None };
+                    // `d = d.cuda()` is the same object.
+                    if all.len() > 1 && root(value) == Some(name.id.as_str()) {
+                        continue;
+                    }
+                    let one = self.object(value, home, steps)?;
+                    if made.as_ref().is_some_and(|other| *other != one) {
+                        return None;
+                    }
+                    made = Some(one);
+                }
+                made
             }
             Expr::Call(call) => {
                 let function = self.source.scopes.path(&call.func, scope).or_else(|| {
@@ -93,6 +114,16 @@ impl<'a> Walker<'a> {
             }
             _ => None,
         }
+    }
+}
+
+/// The name that a chain of attributes and calls begins with.
+fn root(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => root(&attribute.value),
+        Expr::Call(call) => root(&call.func),
+        _ => None,
     }
 }
 

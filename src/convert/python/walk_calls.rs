@@ -15,7 +15,7 @@ use super::source::is_of_imported_object;
 use super::string_candidate::Hint;
 use super::value_flow::Slot;
 use super::walker::Walker;
-use crate::rules::{Match, Place, Rules};
+use crate::rules::{Match, Place, Rule, Rules};
 use crate::site::Certainty;
 
 impl<'a> Walker<'a> {
@@ -80,7 +80,9 @@ impl<'a> Walker<'a> {
         if name == "parametrize" {
             self.spread_parameters(call);
         }
-        if path.as_deref().is_some_and(is_of_another_framework) {
+        // Also of objects of the framework: `jax.config.update`.
+        let root = self.resolve(&call.func).map(|found| found.path.clone());
+        if root.as_deref().is_some_and(is_of_another_framework) {
             let all = call.arguments.args.iter().filter(|arg| !is_decided(arg));
             all.for_each(|arg| self.visit_expr(arg, Hint::Words));
             let keywords = call.arguments.keywords.iter().map(|keyword| &keyword.value);
@@ -175,7 +177,7 @@ impl<'a> Walker<'a> {
             }
             let of_getter = environment
                 || matches!(name, "hasattr" | "getattr")
-                || is_method && matches!(name, "index" | "count");
+                || is_method && roles::string_method(name);
             let hint = if of_getter && hint == Hint::Any { Hint::Quiet } else { hint };
             self.visit_expr(arg, hint);
         }
@@ -208,7 +210,8 @@ impl<'a> Walker<'a> {
                 environment_edits::plan_keyword(&mut self.flow.edits, arg, &keyword.value);
             }
             let named = path.and_then(|path| roles::named(path, arg_name));
-            let role = named.or_else(|| roles::keyword(arg_name));
+            let likely = path.is_some() || self.source.imports.may_hold_devices();
+            let role = named.or_else(|| likely.then(|| roles::keyword(arg_name))?);
             if let Some(role) = role
                 && !(role.site == Place::MapLocation
                     && matches!(keyword.value, Expr::Lambda(_) | Expr::Dict(_) | Expr::DictComp(_)))
@@ -241,6 +244,11 @@ impl<'a> Walker<'a> {
         at: ruff_text_size::TextRange,
     ) {
         if name == "cuda" {
+            if let Some(rule) = self.own_method(object, name) {
+                self.flow.edits.flag(rule, span(at), None);
+                self.flow.edits.keep(at);
+                return;
+            }
             if self.moves_to_cuda(call, object)
                 && let Some(rule) = Rules::builtin().find(Match::Method, "cuda")
             {
@@ -339,6 +347,13 @@ impl<'a> Walker<'a> {
                 self.flow.spread(&keyword.value, Role::device(Place::DeviceKeyword), self.scope);
             }
         }
+    }
+
+    /// The rule for a method of a library whose objects have it, but not the one for NPUs.
+    fn own_method(&self, object: &'a Expr, name: &str) -> Option<&'static Rule> {
+        let maker = self.maker(object)?;
+        let root = maker.split('.').next()?;
+        Rules::builtin().find(Match::Method, &format!("{root}.{name}"))
     }
 
     /// Whether `object.cuda(…)` can be the method of tensors and modules.
@@ -440,6 +455,10 @@ fn is_of_another_framework(path: &str) -> bool {
         root,
         "jax"
             | "jaxlib"
+            | "keras"
+            | "mlx"
+            | "cntk"
+            | "chainer"
             | "tensorflow"
             | "xgboost"
             | "lightgbm"

@@ -23,8 +23,19 @@ use crate::site::Certainty;
 
 /// What a string must hold to be looked at again.
 static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let words =
-        ["cuda", "CUDA", "nccl", "NCCL", "nvidia-smi", "nvcc", "onnxruntime-gpu", "Tensorrt"];
+    let words = [
+        "cuda",
+        "CUDA",
+        "nccl",
+        "NCCL",
+        "nvidia",
+        "nvcc",
+        "onnxruntime-gpu",
+        "Tensorrt",
+        "flash-attn",
+        "flash_attn",
+        "__global__",
+    ];
     let mut builder = AhoCorasick::builder();
     // Most strings are short: what searches many bytes at a time would not begin.
     builder.kind(Some(AhoCorasickKind::DFA)).prefilter(false);
@@ -271,6 +282,11 @@ impl<'a> Walker<'a> {
     fn visit_dict(&mut self, dict: &'a ExprDict) {
         let keys = || dict.items.iter().filter_map(|item| item.key.as_ref());
         let texts = || keys().filter_map(literal::plain);
+        if texts().any(|key| key.eq_ignore_ascii_case("nvidia")) && texts().any(is_other_vendor) {
+            // The row of one vendor is right: another row is missing.
+            self.flow.edits.flag_site(Place::VendorTable, dict.range());
+            self.flow.edits.keep(dict.range());
+        }
         let devices = texts().any(other_device) && texts().any(cuda_device);
         let backends = texts().any(other_backend) && texts().any(nccl_backend);
         // `{'gpu': 'cuda', 'cpu': 'cpu'}`: devices by names of the file's own.
@@ -356,9 +372,14 @@ impl<'a> Walker<'a> {
         };
         let words = || parts.iter().filter_map(literal::plain);
         if words().any(nccl_backend) || words().any(other_backend) {
-            self.flow.spread(text, Role::backend(Place::BackendComparison), self.scope);
-            if let Some(slot) = self.source.root(other, self.scope) {
-                self.flow.values.mark(&slot, Role::backend(Place::BackendComparison));
+            let role = Role::backend(Place::BackendComparison);
+            let slot = self.source.root(other, self.scope);
+            let likely = self.source.imports.may_hold_devices() || words().any(other_backend);
+            if likely {
+                self.flow.spread(text, role, self.scope);
+                slot.iter().for_each(|slot| self.flow.values.mark(slot, role));
+            } else if let Some(slot) = slot {
+                self.flow.values.compare(slot, self.scope, text);
             }
         }
         if asks_device_name(other) && words().any(cuda_device) {
@@ -380,6 +401,28 @@ impl<'a> Walker<'a> {
             }
         }
     }
+}
+
+/// Whether a key names a vendor of accelerators besides NVIDIA and Huawei.
+fn is_other_vendor(key: &str) -> bool {
+    const VENDORS: &[&str] = &[
+        "amd",
+        "intel",
+        "apple",
+        "google",
+        "habana",
+        "cambricon",
+        "mthreads",
+        "moore_threads",
+        "hygon",
+        "iluvatar",
+        "metax",
+        "kunlunxin",
+        "enflame",
+        "biren",
+        "rocm",
+    ];
+    VENDORS.iter().any(|vendor| key.eq_ignore_ascii_case(vendor))
 }
 
 /// `get_accelerator().device_name()`: DeepSpeed's own answer for each kind of device.

@@ -121,9 +121,11 @@ places! {
     SlurmGres = "slurm-gres",
     TensorTypeString = "tensor-type-string",
     ToDevice = "to-device",
+    TestParameters = "test-parameters",
     TorchCompile = "torch-compile",
     TorchJit = "torch-jit",
     UnknownCudaName = "unknown-cuda-name",
     VendorShim = "vendor-shim",
+    VendorTable = "vendor-table",
     XlaFlags = "xla-flags",
 }

@@ -19,6 +19,7 @@ use ruff_text_size::{TextRange, TextSize};
 use self::meaning::{Meaning, Meanings};
 use self::siblings::Siblings;
 use self::walk::Walk;
+use super::collisions::{Why, Withheld};
 use super::npu_branches::merge_ranges;
 use super::source::Source;
 use super::{Context, Exempt, comments, kept_by_comments};
@@ -57,9 +58,15 @@ pub(crate) struct Evidence {
     siblings: Siblings,
     comments: Vec<TextRange>,
     exempt: Exempt,
+    withheld: Vec<Withheld>,
 }
 
 impl Evidence {
+    /// Adds the places that a first plan changes and the final one does not.
+    pub(super) fn with_withheld(self, withheld: Vec<Withheld>) -> Self {
+        Self { withheld, ..self }
+    }
+
     /// Reads the evidence of a source; `comments` are all comments of it.
     pub(super) fn of(
         source: &Source<'_>,
@@ -71,7 +78,8 @@ impl Evidence {
         let lines = TextLines::of(subject.text);
         let meanings = Walk::of(source, subject, &lines).run(body);
         let exempt = Exempt { comments: merge_ranges(exempt.comments), ..exempt };
-        Self { meanings, siblings: Siblings::of(body, &lines), comments, exempt }
+        let siblings = Siblings::of(body, &lines);
+        Self { meanings, siblings, comments, exempt, withheld: Vec::new() }
     }
 
     /// The claims about the tokens, under the final plan.
@@ -100,12 +108,18 @@ impl Evidence {
                 Claim::Is(Class::kept(reason, lines.line(at.start().to_usize())))
             };
             let guard = || self.exempt.guards.iter().find(|guard| guard.branch.contains_range(at));
+            let withheld =
+                || self.withheld.iter().find(|one| one.range.contains_range(at)).map(|one| one.why);
             if let Some(class) = planned.class() {
                 Claim::Is(class)
             } else if let Some(shim) = self.exempt.shim {
                 kept(Reason::VendorShim, shim)
             } else if let Some(class) = self.siblings.class(at) {
                 Claim::Is(class)
+            } else if let Some(Why::Sibling(sibling)) = withheld() {
+                kept(Reason::NpuSibling, sibling)
+            } else if let Some(Why::Build(build)) = withheld() {
+                kept(Reason::BuildGuard, build)
             } else if let Some(guard) = guard() {
                 kept(Reason::CudaOnlyGuard, guard.test)
             } else if let Some(rule) = calls.iter().find(|(call, _)| call.contains_range(at)) {
