@@ -9,6 +9,7 @@ use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{CmpOp, Decorator, Expr, Stmt, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextRange};
 
+use super::cuda_questions::{Questions, SameQuestions};
 use super::literal;
 use super::source::Source;
 
@@ -74,6 +75,7 @@ pub(super) fn find_guards(source: &Source<'_>, body: &[Stmt]) -> Vec<Guard> {
     made.visit_body(body);
     finder.made_by_kernels = made.names;
     finder.visit_body(body);
+    finder.same_questions(body);
     finder.found.sort_by_key(|guard| (guard.test.start(), guard.test.end()));
     finder.found.dedup();
     finder.found
@@ -154,12 +156,17 @@ struct Finder<'s, 'a> {
 impl<'b> Finder<'_, '_> {
     /// Whether a branch only runs CUDA-only code.
     fn is_cuda_only(&self, body: &'b [Stmt]) -> bool {
-        if body.is_empty() || body.len() > MAX_STATEMENTS {
-            return false;
-        }
-        let mut calls = Calls { finder: self, kernel: false, device: false };
+        let mut calls = Calls { finder: self, kernel: false, extension: false, device: false };
         calls.visit_body(body);
-        calls.kernel && !calls.device
+        // Compiled code runs on CUDA whatever surrounds it; a function is known by its name only.
+        let is_short = body.len() <= MAX_STATEMENTS;
+        (calls.extension || calls.kernel && is_short) && !calls.device
+    }
+
+    /// Whether a function is part of a compiled module.
+    fn is_compiled(&self, func: &Expr) -> bool {
+        let of_object = func.as_attribute_expr().is_some_and(|one| self.is_of_kernel(&one.value));
+        of_object || self.source.scopes.path(func, 0).is_some() && self.is_kernel(func)
     }
 
     /// Whether a function or module is one that only CUDA can run.
@@ -195,6 +202,24 @@ impl<'b> Finder<'_, '_> {
         };
         self.kernels.contains(name)
             || func.as_attribute_expr().is_some_and(|method| self.is_of_kernel(&method.value))
+    }
+
+    /// Adds the tests that ask the same in the functions of the guards found so far:
+    /// `if x.device.type != "cuda"` before `if x.device.type == "cuda"`.
+    fn same_questions(&mut self, body: &'b [Stmt]) {
+        let compared = |guard: &Guard| {
+            let text = &self.source.text[guard.test];
+            let (subject, _) = text.split_once(" == ").or_else(|| text.split_once(" != "))?;
+            Some((subject.to_owned(), *guard))
+        };
+        let asked: Vec<(String, Guard)> = self.found.iter().filter_map(compared).collect();
+        if asked.is_empty() {
+            return;
+        }
+        let mut same =
+            SameQuestions { source: self.source, asked: &asked, around: None, found: Vec::new() };
+        same.visit_body(body);
+        self.found.extend(same.found);
     }
 
     /// Whether an object is made by an extension: `table = backend.GPUHashTable(…)`.
@@ -270,7 +295,7 @@ impl<'b> Finder<'_, '_> {
 
     /// Whether a branch reads facts of the installed CUDA: `torch.version.cuda`.
     fn reads_version(&self, body: &'b [Stmt]) -> bool {
-        let mut calls = Calls { finder: self, kernel: false, device: false };
+        let mut calls = Calls { finder: self, kernel: false, extension: false, device: false };
         calls.visit_body(body);
         self.source.text[around(body)].contains("torch.version.cuda") && !calls.device
     }
@@ -278,7 +303,7 @@ impl<'b> Finder<'_, '_> {
     /// Whether statements compute with facts that an NPU does not have, and choose no device.
     fn needs_facts(&self, body: &'b [Stmt]) -> bool {
         let text = &self.source.text[around(body)];
-        let mut calls = Calls { finder: self, kernel: false, device: false };
+        let mut calls = Calls { finder: self, kernel: false, extension: false, device: false };
         calls.visit_body(body);
         let facts = text.contains("get_device_properties")
             && (text.contains(".major") || text.contains(".minor"));
@@ -333,7 +358,13 @@ impl<'b> Visitor<'b> for Finder<'_, '_> {
             && op.op.is_and()
             && op.values.iter().any(|value| self.asks_capability(value))
         {
-            self.found.push(Guard { test: expr.range(), branch: expr.range() });
+            for value in &op.values {
+                if self.asks_capability(value) {
+                    self.found.push(Guard { test: value.range(), branch: expr.range() });
+                } else {
+                    self.keep_questions(value, expr.range());
+                }
+            }
             return;
         }
         // `kernel(x) if x.is_cuda else reference(x)`
@@ -351,6 +382,8 @@ impl<'b> Visitor<'b> for Finder<'_, '_> {
 struct Calls<'f, 's, 'a> {
     finder: &'f Finder<'s, 'a>,
     kernel: bool,
+    /// Whether it calls a compiled module.
+    extension: bool,
     /// Whether it moves something to a device, or names one as a value.
     device: bool,
 }
@@ -360,11 +393,12 @@ impl<'b> Visitor<'b> for Calls<'_, '_, '_> {
         match stmt {
             Stmt::Assign(one) => self.device |= is_device(&one.value),
             Stmt::Import(one) => {
-                self.kernel |= one.names.iter().any(|alias| self.is_extension(alias.name.as_str()));
+                self.extension |=
+                    one.names.iter().any(|alias| self.is_extension(alias.name.as_str()));
             }
             Stmt::ImportFrom(one) => {
                 let module = one.module.as_ref().map_or("", |module| module.as_str());
-                self.kernel |= self.is_extension(module)
+                self.extension |= self.is_extension(module)
                     || one.names.iter().any(|alias| self.is_extension(alias.name.as_str()));
             }
             _ => {}
@@ -375,9 +409,17 @@ impl<'b> Visitor<'b> for Calls<'_, '_, '_> {
     fn visit_expr(&mut self, expr: &'b Expr) {
         if let Expr::Call(call) = expr {
             self.kernel |= self.finder.is_kernel(&call.func);
-            let moves = call.func.as_attribute_expr().is_some_and(|method| {
-                matches!(method.attr.as_str(), "cuda" | "to" | "to_empty" | "set_device")
-            });
+            self.extension |= self.finder.is_compiled(&call.func);
+            let to_dtype = || {
+                let first = call.arguments.args.first();
+                let path = first.and_then(|first| self.finder.source.scopes.path(first, 0));
+                path.is_some_and(|path| path.starts_with("torch."))
+            };
+            let moves =
+                call.func.as_attribute_expr().is_some_and(|method| match method.attr.as_str() {
+                    "to" => !to_dtype(),
+                    name => matches!(name, "cuda" | "to_empty" | "set_device"),
+                });
             self.device |= moves;
         }
         walk_expr(self, expr);
@@ -402,33 +444,5 @@ fn is_device(value: &Expr) -> bool {
                 && call.func.as_attribute_expr().is_some_and(|name| name.attr.as_str() == "device")
         }
         _ => literal::plain(value).is_some_and(super::names::cuda_device),
-    }
-}
-
-/// Finds the parts of a test that ask for CUDA.
-struct Questions<'s, 'a> {
-    source: &'s Source<'a>,
-    found: Vec<TextRange>,
-}
-
-impl<'b> Visitor<'b> for Questions<'_, '_> {
-    fn visit_expr(&mut self, expr: &'b Expr) {
-        let asks = match expr {
-            Expr::Attribute(attribute) => attribute.attr.as_str() == "is_cuda",
-            Expr::Call(call) => {
-                let text = &self.source.text[call.func.range()];
-                text.ends_with("cuda.is_available")
-            }
-            Expr::Compare(compare) => {
-                let sides = || std::iter::once(&*compare.left).chain(&compare.comparators);
-                sides().any(|side| literal::plain(side).is_some_and(super::names::cuda_device))
-            }
-            _ => false,
-        };
-        if asks {
-            self.found.push(expr.range());
-        } else {
-            walk_expr(self, expr);
-        }
     }
 }

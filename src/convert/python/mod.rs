@@ -14,13 +14,13 @@
 //! - [`edits`]: the plan, with the ranges that [`npu_branches`] exempts since they handle NPUs
 //!   already.
 //! - [`installers`]: packages that a program installs itself.
-//! - [`cuda_only`]: tests in front of code that only CUDA can run.
+//! - [`cuda_only`], [`cuda_questions`]: tests in front of code that only CUDA can run.
 //! - [`name_edits`], [`call_edits`], [`import_edits`], [`environment_edits`], [`provider_options`]:
 //!   the edits of one kind of place.
 //! - [`call_parameters`]: arguments whose meaning a rule of the callee decides.
 //! - [`role_flow`]: carries roles back along [`value_flow`] to where values come from;
 //!   [`device_keys`] holds keys of dictionaries until the whole file was walked.
-//! - [`walker`], [`walk_expressions`], [`walk_calls`]: one walk over the tree, which feeds all of the
+//! - [`walker`], [`walk_expressions`], [`walk_calls`], [`walk_options`]: one walk over the tree, which feeds all of the
 //!   above and records a [`string_candidate`] for each string without a role.
 //! - [`collisions`]: members of one group that the plan would make equal; they stay, and the plan is
 //!   made again.
@@ -34,6 +34,7 @@ mod call_edits;
 mod call_parameters;
 mod collisions;
 mod cuda_only;
+mod cuda_questions;
 mod definitions;
 mod device_keys;
 mod edits;
@@ -68,6 +69,7 @@ mod value_flow;
 mod vendor_shims;
 mod walk_calls;
 mod walk_expressions;
+mod walk_options;
 mod walker;
 
 use ruff_python_ast::Stmt;

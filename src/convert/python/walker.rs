@@ -255,6 +255,7 @@ impl<'a> Walker<'a> {
         if test_parameters::is_fixture(def) {
             self.fixtures.insert(name, opened);
         }
+        self.pass_options(def, opened);
         for parameter in def.parameters.iter_non_variadic_params() {
             self.parameters.push((parameter.name().as_str(), opened));
         }
