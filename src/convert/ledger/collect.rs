@@ -239,7 +239,7 @@ fn settle(inputs: &[Input<'_>], mut drafts: Vec<Option<Draft>>, all: &[SourceFil
 
 /// The class of a name that the same file defines.
 fn local(claim: &Claim, own: &BTreeMap<String, (DefinitionKind, u32)>) -> Option<Class> {
-    let Claim::Own(name, wanted) = claim else { return None };
+    let (Claim::Own(name, wanted) | Claim::OwnOr(name, wanted, _)) = claim else { return None };
     let (_, line) = own.get(name)?;
     let fits = match wanted {
         Wanted::Variable => true,

@@ -269,6 +269,7 @@ fn plan_once(
     let shown = context.explains.then(|| ShownRoles {
         roles: shared_roles::collect(&values, source, body),
         open: shared_roles::open_names(&values, &edits.planner),
+        own_words: shared_roles::own_words(&values, &edits.planner),
     });
     if context.options.transfer {
         return plan_transfer(source, edits, body);

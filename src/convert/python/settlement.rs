@@ -28,6 +28,12 @@ impl Settlement<'_, '_> {
             if self.edits.is_kept(&span(candidate.expr.range())) {
                 continue;
             }
+            if literal::leading(candidate.expr)
+                .is_some_and(|text| literal::holds(text, is_library_file))
+            {
+                self.edits.flag_site(Place::CudaLibraryFile, candidate.expr.range());
+                continue;
+            }
             if candidate.hint == Hint::Words {
                 if self.source.context.options.messages {
                     self.message(candidate.expr);
@@ -56,6 +62,10 @@ impl Settlement<'_, '_> {
                 self.edits.change_words(rule, text, ("cuda", "npu"), Certainty::Exact);
                 return;
             }
+        }
+        if literal::holds(text, |text| text.starts_with("aten::cudnn")) {
+            self.edits.flag_site(Place::CudaOperator, text.range());
+            return;
         }
         if literal::holds(text, is_kernel_source) {
             self.edits.flag_site(Place::CudaSource, text.range());
@@ -166,4 +176,15 @@ fn is_bare_word(text: &str) -> bool {
 /// Whether a text is source code of CUDA that the program compiles.
 fn is_kernel_source(text: &str) -> bool {
     text.contains("__global__") && text.contains('{')
+}
+
+/// Whether a text names the file of a library of CUDA: `libcudnn.so.8`, `cudart64_*.dll`.
+fn is_library_file(text: &str) -> bool {
+    let name = text.rsplit(['/', '\\']).next().unwrap_or(text);
+    let name = name.strip_prefix("lib").unwrap_or(name);
+    let name = name.trim_start_matches(['.', '*']);
+    let is_file = [".so", ".dll", ".dylib", ".a"].iter().any(|ending| name.contains(ending));
+    let library =
+        ["cudart", "cudnn", "cublas", "cufft", "curand", "cusparse", "nvrtc", "nccl", "cuda."];
+    text.contains("cuda/lib") || is_file && library.iter().any(|one| name.starts_with(one))
 }

@@ -214,7 +214,8 @@ impl<'a> Walker<'a> {
                 environment_edits::plan_keyword(&mut self.flow.edits, arg, &keyword.value);
             }
             let named = path.and_then(|path| roles::named(path, arg_name));
-            let likely = path.is_some() || self.source.imports.may_hold_devices();
+            // `dict(backend="nccl")` is a configuration.
+            let likely = path.is_some() || name == "dict" || self.source.imports.may_hold_devices();
             let role = named.or_else(|| likely.then(|| roles::keyword(arg_name))?);
             if let Some(role) = role
                 && !(role.site == Place::MapLocation

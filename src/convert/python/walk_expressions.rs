@@ -11,6 +11,7 @@ use ruff_text_size::Ranged as _;
 
 use super::literal::{self, span};
 use super::name_edits::DottedName;
+use super::name_targets::is_foreign;
 use super::names::{cuda_device, nccl_backend, other_backend, other_device};
 use super::provider_options;
 use super::roles::{Role, by_name};
@@ -34,6 +35,9 @@ static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         "Tensorrt",
         "flash-attn",
         "flash_attn",
+        "cudnn",
+        "cublas",
+        "nvrtc",
         "__global__",
     ];
     let mut builder = AhoCorasick::builder();
@@ -68,6 +72,10 @@ impl<'a> Walker<'a> {
                 self.visit_expr(&named.value, hint);
             }
             Expr::BinOp(op) => {
+                // `site_packages / "nvidia" / "cudnn"`
+                if op.op.is_div() && literal::plain(&op.right).is_some_and(is_directory_of_cuda) {
+                    self.flow.edits.flag_site(Place::CudaLibraryFile, op.right.range());
+                }
                 if literal::leading(expr).is_some() {
                     self.add_candidate(expr, hint);
                     if !literal::is_text(&op.left) {
@@ -150,6 +158,10 @@ impl<'a> Walker<'a> {
         if let Some(resolved) = self.resolve(expr) {
             if is_of_imported_object(&resolved) {
                 self.plan_object_attribute(expr);
+            }
+            let reported = resolved.import.is_some() && resolved.member && expr.is_name_expr();
+            if !reported && is_foreign(&resolved.path, self.source.context) {
+                self.flow.edits.flag_site(Place::ForeignCudaName, expr.range());
             }
             if let Some(name) = DottedName::of(expr, &resolved) {
                 name.plan(self.source, &mut self.flow.edits);
@@ -401,6 +413,11 @@ impl<'a> Walker<'a> {
             }
         }
     }
+}
+
+/// Whether a directory is one of the libraries of CUDA.
+fn is_directory_of_cuda(name: &str) -> bool {
+    matches!(name, "nvidia" | "cudnn" | "cublas") || name.starts_with("cuda_")
 }
 
 /// Whether a key names a vendor of accelerators besides NVIDIA and Huawei.
