@@ -445,6 +445,7 @@ labels! {
     RULES = "rules",
     RULES_ABOUT = "rules_about",
     RULES_BUILD = "rules_build",
+    RULES_CALLEES = "rules_callees",
     RULES_DISTRIBUTED = "rules_distributed",
     RULES_ENVIRONMENT = "rules_environment",
     RULES_FILES = "rules_files",
