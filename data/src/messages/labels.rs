@@ -429,6 +429,7 @@ labels! {
     RULE_MISSING = "rule_missing",
     RULE_NOTE = "rule_note",
     RULE_NOTE_HEADING = "rule_note_heading",
+    RULE_OPTION = "rule_option",
     RULE_PACKAGE = "rule_package",
     RULE_PREFIX = "rule_prefix",
     RULE_PROVIDER = "rule_provider",

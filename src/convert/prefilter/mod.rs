@@ -15,6 +15,7 @@ use memchr::memmem;
 
 use super::options::Options;
 use super::rules::{Action, Match, Rules};
+use super::settings;
 use context::{Contexts, Kind};
 use treeedit::kind::FileKind;
 
@@ -174,7 +175,7 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| {
                         besides.entry(root).or_default().push(rest);
                     }
                 }
-                Match::Site | Match::File => {}
+                Match::Site | Match::File | Match::Option => {}
             }
         }
     }
@@ -233,7 +234,9 @@ impl Prefilter {
                     || NEEDLES.packages.is_match(bytes)
             }
             FileKind::Text => false,
-            FileKind::Shell | FileKind::Config | FileKind::Container => PLAIN_WORDS.is_match(bytes),
+            FileKind::Shell | FileKind::Config | FileKind::Container => {
+                PLAIN_WORDS.is_match(bytes) || settings::mentions(bytes)
+            }
         }
     }
 

@@ -59,7 +59,7 @@ pub(super) fn read(name: &'static str) -> Option<(&'static str, &'static str, Op
         Some((name, position)) => (name, Some(position.parse().ok()?)),
         None => (parameter, None),
     };
-    let valid = !function.is_empty() && !(name.is_empty() && position.is_some());
+    let valid = !(function.is_empty() || name.is_empty() && position.is_some());
     valid.then_some((function, name, position))
 }
 

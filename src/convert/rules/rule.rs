@@ -54,6 +54,8 @@ pub enum Match {
     /// A parameter of a function: `package.function(parameter:position)`, or its calls:
     /// `package.function()`.
     Call,
+    /// A setting of a program: an option of its command line, or a key of a configuration.
+    Option,
     /// A place that the code recognizes by its shape.
     Site,
     /// Something of a file that is not Python.
@@ -73,6 +75,7 @@ impl Match {
             Self::Package => ui::RULE_PACKAGE,
             Self::Provider => ui::RULE_PROVIDER,
             Self::Call => ui::RULE_CALL,
+            Self::Option => ui::RULE_OPTION,
             Self::Site => ui::RULE_SITE,
             Self::File => ui::RULE_FILE,
         }
@@ -168,7 +171,7 @@ pub struct Rule {
     /// The versions of torch_npu in whose sources `to` was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torch_npu: Option<Vec<&'static str>>,
-    /// The values of a parameter that the rule is about; all but `None` if absent. `#` stands for
+    /// The values of a parameter, variable or setting that the rule is about; all but `None` if absent. `#` stands for
     /// indices, `True` for the constant, `module.NAME` for a name and `module.Class()` for a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<&'static str>>,
