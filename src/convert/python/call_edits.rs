@@ -35,7 +35,8 @@ impl TorchCall<'_, '_> {
             }
             "torch.random.fork_rng" if count < 5 && !has("device_type") && !open => {
                 let rule = Rules::builtin().site(Place::ForkRngDefault);
-                self.edits.append_argument(rule, call, "device_type=\"npu\"");
+                let text = "device_type=\"npu\"";
+                self.edits.append_argument(rule, call, text, Certainty::Exact);
             }
             "torch.is_autocast_enabled" if count == 0 && !open => {
                 self.rename(Place::AutocastEnabledDefault, "is_autocast_enabled");

@@ -29,6 +29,8 @@ impl<'a> Walker<'a> {
     pub(super) fn plan_parameters(&mut self, call: &'a ExprCall) -> Vec<&'a Expr> {
         let Some(function) = self.function(call) else { return Vec::new() };
         let open = call.arguments.args.iter().any(Expr::is_starred_expr);
+        let certainty =
+            if function.starts_with('*') { Certainty::Likely } else { Certainty::Exact };
         let mut decided = Vec::new();
         for parameter in Rules::builtin().parameters(&function) {
             if parameter.is_call() {
@@ -39,10 +41,12 @@ impl<'a> Walker<'a> {
             let positional = parameter.position.filter(|_| !open);
             let positional = positional.and_then(|at| call.arguments.args.get(at));
             let Some(value) = keyword.map(|keyword| &keyword.value).or(positional) else {
-                self.flow.edits.settle_omitted(call, parameter);
+                self.flow.edits.settle_omitted(call, parameter, certainty);
                 continue;
             };
-            if !self.flow.edits.rules_of(parameter).any(Rule::is_for_given) {
+            let is_text = literal::leading(value).is_some();
+            let concerned = |rule: &Rule| rule.is_for_given() && (is_text || !rule.keeps_texts());
+            if !self.flow.edits.rules_of(parameter).any(concerned) {
                 continue;
             }
             let range = span(keyword.map_or(value.range(), ruff_text_size::Ranged::range));
@@ -76,6 +80,10 @@ impl<'a> Walker<'a> {
         }
         let object = call.func.as_attribute_expr()?;
         let object = self.object(&object.value, self.scope, MAX_STEPS);
+        // A method of this file is not that of a library.
+        if object.is_none() && self.source.definitions.only_method(name).is_some() {
+            return None;
+        }
         Some(format!("{}.{name}", object.as_deref().unwrap_or("*")))
     }
 
@@ -271,7 +279,7 @@ impl Edits<'_> {
     }
 
     /// Decides about a call that omits a parameter: the function has a default for CUDA.
-    fn settle_omitted(&mut self, call: &ExprCall, parameter: &Parameter) {
+    fn settle_omitted(&mut self, call: &ExprCall, parameter: &Parameter, certainty: Certainty) {
         let arguments = &call.arguments;
         // `f(*args)` and `f(**options)` may give what seems to be missing.
         let open = arguments.args.iter().any(Expr::is_starred_expr)
@@ -284,7 +292,7 @@ impl Edits<'_> {
             return;
         }
         match rule.to.filter(|_| rule.action == Action::Insert && !self.is_refused(rule)) {
-            Some(argument) if self.append_argument(rule, call, argument) => {}
+            Some(argument) if self.append_argument(rule, call, argument, certainty) => {}
             _ if rule.action == Action::Note => self.note(rule, span(name), None),
             _ if rule.action == Action::Keep => {}
             _ => self.flag(rule, span(name), None),
@@ -306,6 +314,7 @@ impl Edits<'_> {
         rule: &'static Rule,
         call: &ExprCall,
         argument: &str,
+        certainty: Certainty,
     ) -> bool {
         let arguments = &call.arguments;
         let keywords = arguments.keywords.iter().map(ruff_text_size::Ranged::end);
@@ -316,7 +325,7 @@ impl Edits<'_> {
             Some(end) => (end.to_usize(), format!(", {argument}")),
             None => (span(arguments.range()).start + 1, argument.to_owned()),
         };
-        self.change(rule, at..at, text, Certainty::Exact)
+        self.change(rule, at..at, text, certainty)
     }
 }
 

@@ -83,6 +83,11 @@ impl Rule {
         self.action != Action::Insert && self.values.as_ref().is_none_or(|all| !all.is_empty())
     }
 
+    /// Whether the rule only keeps certain texts. A variable that holds one may serve others too.
+    pub fn keeps_texts(&self) -> bool {
+        self.action == Action::Keep && self.needs.is_none() && self.values.is_some()
+    }
+
     /// Whether the rule is about `value` of a parameter: the device without its index, or the text
     /// as a whole.
     pub fn speaks_of(&self, value: &str) -> bool {

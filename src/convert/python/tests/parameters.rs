@@ -307,6 +307,26 @@ fn omitted_arguments_are_reported() {
 }
 
 #[test]
+fn methods_of_this_file_are_no_methods_of_libraries() {
+    let own = "class P:\n    def enable_model_cpu_offload(self):\n        pass\n\
+               def f(p):\n    p.enable_model_cpu_offload()\n";
+    turns(own, own);
+    assert!(converted(&own[own.find("def f").unwrap()..]).contains("offload(device=\"npu\")"));
+}
+
+#[test]
+fn a_kept_text_keeps_no_variable() {
+    let direct = "from mmengine.dist import init_dist\ninit_dist('pytorch', backend='nccl')\n";
+    turns(direct, direct);
+    turns(
+        "import torch.distributed as dist\nimport torch_npu\nfrom mmengine.dist import init_dist\nb = 'nccl'\n\
+         init_dist('pytorch', backend=b)\ndist.init_process_group(b)\n",
+        "import torch.distributed as dist\nimport torch_npu\nfrom mmengine.dist import init_dist\nb = 'hccl'\n\
+         init_dist('pytorch', backend=b)\ndist.init_process_group(b)\n",
+    );
+}
+
+#[test]
 fn a_default_belongs_to_versions() {
     let source = "from diffusers import DiffusionPipeline\np = DiffusionPipeline.from_pretrained(x)\np.enable_model_cpu_offload()\n";
     let with = |version: &str| {
