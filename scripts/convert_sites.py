@@ -5,7 +5,7 @@
 
 SITES.json holds {"sites": [{repo, file, line, col, kind, old, new, also_ok}, ...]}: `line` and
 `col` count from 1, `col` in characters. Kinds: change (old must become new), keep (must stay
-byte for byte), flag (must be reported at that line; the text stays or becomes one of also_ok),
+byte for byte), flag (must be reported at that line or at one of lines_ok; the text stays or becomes one of also_ok),
 insert (the file must gain the line). DIR is the tree of a repository at the commit that the
 sites belong to. The trees are not touched: the conversion goes to a temporary directory.
 
@@ -114,10 +114,12 @@ def main():
             for site in (one for one in sites if one["repo"] == repo):
                 kind, old = site["kind"], site["old"] or ""
                 before = (pathlib.Path(tree) / site["file"]).read_bytes().decode(errors="replace")
-                after = (out / site["file"]).read_bytes().decode(errors="replace")
+                # Ignored files are not copied.
+                copy = out / site["file"]
+                after = copy.read_bytes().decode(errors="replace") if copy.exists() else before
                 text = became(before, after, site["line"], site["col"], old)
                 told = any(
-                    site["line"] in found
+                    found & {site["line"], *site.get("lines_ok", [])}
                     for path, found in lines.items()
                     if path.endswith(site["file"])
                 )

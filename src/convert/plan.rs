@@ -45,6 +45,8 @@ pub struct Source<'a> {
     pub text: &'a str,
     /// What the Python files of the tree know of each other.
     pub project: &'a Project,
+    /// Whether the plan brings along why tokens of the ledger stay.
+    pub explains: bool,
 }
 
 /// Why a file is left alone although it was to be converted.
@@ -145,8 +147,8 @@ impl PlannedFile {
 pub struct Plan {
     /// The files with edits, places or problems, in the order of the walk.
     pub files: Vec<PlannedFile>,
-    /// The other files with tokens of the ledger, in the order of the walk, and their content.
-    pub silent: Vec<(SourceFile, Vec<u8>)>,
+    /// The other files with tokens of the ledger, in the order of the walk.
+    pub silent: Vec<SilentFile>,
     /// The tokens of all files.
     pub ledger: Ledger,
     /// How many files were read.
@@ -155,8 +157,19 @@ pub struct Plan {
     pub bytes: u64,
 }
 
-/// A file that is planned, or one that is only counted, with its content.
-type Drafted = Result<PlannedFile, (SourceFile, Vec<u8>)>;
+/// A file without edits, places and problems: only its tokens count.
+#[derive(Debug)]
+pub struct SilentFile {
+    /// The file.
+    pub file: SourceFile,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+    /// An empty plan, with what its planner found out for the ledger.
+    pub plan: FilePlan,
+}
+
+/// A file that is planned, or one that is only counted.
+type Drafted = Result<PlannedFile, SilentFile>;
 
 /// A file that is worth planning, as it was read.
 struct Wanted<'a> {
@@ -208,13 +221,10 @@ fn made(
         .with_max_len(1)
         .map(|(at, Wanted { file, bytes, planned, .. })| {
             let planned = match bytes {
-                Ok(bytes) if !planned => Err(bytes),
-                Ok(bytes) => draft_bytes(file, bytes, options, &project).map(|mut planned| {
-                    if proved {
-                        planned.prove(options, &project);
-                    }
-                    planned
-                }),
+                Ok(bytes) if !planned => {
+                    Err(SilentFile { file: file.clone(), bytes, plan: FilePlan::default() })
+                }
+                Ok(bytes) => draft_bytes(file, bytes, options, &project),
                 Err(error) => Ok(PlannedFile {
                     file: file.clone(),
                     before: Vec::new(),
@@ -223,15 +233,20 @@ fn made(
                     problem: Some(FileProblem::Io(error.value())),
                 }),
             };
-            (at, planned.map_err(|bytes| (file.clone(), bytes)))
+            (at, planned)
         })
         .collect();
+    planned = sharing::share_roles(planned, files, options, &mut project);
+    if proved {
+        let all = planned.par_iter_mut().filter_map(|(_, one)| one.as_mut().ok());
+        all.for_each(|planned| planned.prove(options, &project));
+    }
     planned.sort_unstable_by_key(|(at, _)| *at);
     let mut plan = Plan { read: files.len(), bytes: total, ..Plan::default() };
     for (_, one) in planned {
         match one {
             Ok(file) => plan.files.push(file),
-            Err((file, bytes)) if tokens::any(&bytes) => plan.silent.push((file, bytes)),
+            Err(file) if tokens::any(&file.bytes) => plan.silent.push(file),
             Err(_) => {}
         }
     }
@@ -357,13 +372,8 @@ pub fn plan_bytes(
     Some(planned)
 }
 
-/// Decides about a file; the error is the content of a file without edits, places and problems.
-fn draft_bytes(
-    file: &SourceFile,
-    bytes: Vec<u8>,
-    options: &Options,
-    project: &Project,
-) -> Result<PlannedFile, Vec<u8>> {
+/// Decides about a file; the error is a file without edits, places and problems.
+fn draft_bytes(file: &SourceFile, bytes: Vec<u8>, options: &Options, project: &Project) -> Drafted {
     let planner = planner(file.kind);
     let (after, plan, problem) = match decide(planner, file, &bytes, options, project) {
         Ok((after, plan)) => (after, plan, None),
@@ -376,7 +386,7 @@ fn draft_bytes(
         site.rule.text();
     }
     if silent {
-        return Err(bytes);
+        return Err(SilentFile { file: file.clone(), bytes, plan });
     }
     Ok(PlannedFile { file: file.clone(), before: bytes, after, plan, problem })
 }
@@ -389,7 +399,7 @@ fn decide(
     project: &Project,
 ) -> Result<(Option<Vec<u8>>, FilePlan), FileProblem> {
     let decoded = decode(file.kind, bytes).map_err(FileProblem::Undecodable)?;
-    let plan = planner(&Source { file, text: &decoded.text, project }, options)
+    let plan = planner(&Source { file, text: &decoded.text, project, explains: true }, options)
         .map_err(|problem| template(problem, &decoded.text))?;
     if plan.edits.is_empty() {
         return Ok((None, plan));
@@ -418,7 +428,8 @@ pub fn prove(
         let why = faults::MoreWouldChange.value();
         return Err(FileProblem::SelfCheck(why));
     }
-    match planner(file.kind)(&Source { file, text: &again.text, project }, options) {
+    match planner(file.kind)(&Source { file, text: &again.text, project, explains: false }, options)
+    {
         Ok(second) if second.edits.is_empty() => Ok(()),
         // Changes that the user declined are found again, and no others.
         Ok(second) if planned.plan.declined().next().is_some() => {
@@ -512,6 +523,8 @@ fn planner(kind: FileKind) -> Planner {
                 launch: source.file.launch,
                 project: Some(source.project),
                 cell: false,
+                test: source.explains && ledger::is_test(&source.file.relative),
+                explains: source.explains,
             };
             python::plan(source.text, &context)
                 .map_err(|error| FileProblem::Syntax { line: error.line, message: error.message })
@@ -544,5 +557,6 @@ fn in_syntax<'a>(
     }
 }
 
+mod sharing;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,8 @@ use serde::Serialize;
 use super::encoding::Edit;
 use super::options::{self, Options};
 use super::python::Project;
+use super::python::explain::Evidence;
+use super::python::shared_roles::ShownRoles;
 use super::rules::{Place, Rule, Rules};
 
 /// How sure a decision is.
@@ -92,6 +94,10 @@ pub struct FilePlan {
     pub sites: Vec<Site>,
     /// The places that stay although a rule applies, in the order of the text.
     pub kept: Vec<KeptSite>,
+    /// Why tokens of the ledger stay, if the planner of the file found it out.
+    pub(crate) evidence: Option<Box<Evidence>>,
+    /// What a Python file shows about names of other files.
+    pub(crate) shown: Option<Box<ShownRoles>>,
 }
 
 impl FilePlan {
@@ -243,6 +249,11 @@ impl<'a> Planner<'a> {
     /// Reports that a person has to act at `range`.
     pub fn flag(&mut self, rule: &'static Rule, range: Range<usize>, detail: Option<String>) {
         self.site(rule, Decision::Flagged, Certainty::Exact, range, detail);
+    }
+
+    /// Notes that `name` holds a device or backend whose role the file does not show.
+    pub(crate) fn leave_open(&mut self, name: &str) {
+        self.plan.shown.get_or_insert_default().open.push(name.to_owned());
     }
 
     /// Reports something worth knowing at `range`.

@@ -16,6 +16,7 @@ use super::environment;
 use super::messages;
 use super::nvidia_keys;
 use super::python;
+use super::python::roles::Want;
 use super::rules::{Place, Rules};
 use super::settings;
 use super::shell;
@@ -304,7 +305,19 @@ fn name_of_python(planner: &mut Planner<'_>, entry: &Entry) {
 
 fn device(planner: &mut Planner<'_>, entry: &Entry) {
     let (key, value) = (&planner.text[entry.key.clone()], &planner.text[entry.value.clone()]);
-    let Some(outcome) = value::converted(key, value) else { return };
+    let shared = planner.project.and_then(|project| project.shared().field(key));
+    // `shelf: cuda`, where a program reads `config.shelf` and moves tensors there.
+    let role = match shared {
+        Some(Want::Device) => "device",
+        Some(Want::Backend) => "backend",
+        _ => key,
+    };
+    let Some(outcome) = value::converted(role, value) else {
+        if value::device(value).or_else(|| value::backend(value)).is_some() {
+            planner.leave_open(key);
+        }
+        return;
+    };
     let rule = Rules::builtin().site(Place::ConfigDevice);
     match outcome {
         Outcome::Write(new) => {

@@ -14,17 +14,15 @@ use super::entry::{Claim, Class, Definition, DefinitionKind, Entry, Reason, Want
 use super::index::Index;
 use super::notebook::NotebookFile;
 use super::plain::PlainFile;
-use super::tokens::{self, Token};
+use super::tokens::{self, MAX_FILE, Token};
 use super::{FileLedger, Ledger};
 use crate::options::Options;
-use crate::plan::{Plan, PlannedFile, text_of};
+use crate::plan::{Plan, SilentFile, text_of};
 use crate::python::explain::{Explained, Subject, explain};
 use crate::python::{self, Module, Project};
 use crate::report::shown;
 use crate::site::FilePlan;
 
-/// Tokens of one file that are classified.
-const MAX_FILE: usize = 50_000;
 /// Tokens of one run that are classified.
 const MAX_RUN: usize = 1_000_000;
 /// Lines of unexplained tokens that are quoted for each file.
@@ -37,7 +35,11 @@ const MAX_EXCERPT: usize = 200;
 struct Input<'a> {
     file: &'a SourceFile,
     bytes: &'a [u8],
-    planned: Option<&'a PlannedFile>,
+    plan: &'a FilePlan,
+    /// Whether the edits of the plan take effect.
+    written: bool,
+    /// Whether the file is of its kind.
+    readable: bool,
 }
 
 /// A file of which the tokens are explained as far as it shows.
@@ -60,9 +62,17 @@ pub(crate) fn collect(
     let planned = plan.files.iter().map(|one| Input {
         file: &one.file,
         bytes: &one.before,
-        planned: Some(one),
+        plan: &one.plan,
+        written: one.after.is_some(),
+        readable: one.problem.is_none() || one.after.is_some(),
     });
-    let silent = plan.silent.iter().map(|(file, bytes)| Input { file, bytes, planned: None });
+    let silent = plan.silent.iter().map(|SilentFile { file, bytes, plan }| Input {
+        file,
+        bytes,
+        plan,
+        written: false,
+        readable: true,
+    });
     let order: HashMap<&Path, usize> =
         all.iter().enumerate().map(|(at, file)| (file.path.as_path(), at)).collect();
     let mut inputs: Vec<Input<'_>> = planned.chain(silent).collect();
@@ -104,23 +114,17 @@ fn draft(
     project: &Project,
 ) -> Draft {
     let (tokens, _) = tokens::find(text, limit);
-    let nothing = FilePlan::default();
-    let plan = input.planned.map_or(&nothing, |planned| &planned.plan);
-    let written = input.planned.is_some_and(|planned| planned.after.is_some());
+    let Input { plan, written, readable, .. } = *input;
     let name = input.file.path.file_name().unwrap_or_default().to_string_lossy();
-    let readable =
-        input.planned.is_none_or(|planned| planned.problem.is_none() || planned.after.is_some());
     let open = |tokens: &[Token]| (vec![Claim::Open; tokens.len()], Vec::new());
     let (claims, definitions) = match input.file.kind {
         FileKind::Python => {
             let module = Module::of(&input.file.relative.to_string_lossy());
             let context = python::Context {
-                options,
                 package: &module.package,
                 name: &module.name,
-                launch: input.file.launch,
                 project: Some(project),
-                cell: false,
+                ..python::Context::alone(options)
             };
             let test = is_test(&input.file.relative);
             let subject = Subject { text, tokens: &tokens, plan, written, test };
@@ -179,7 +183,7 @@ fn excerpts(text: &str, tokens: &[Token], claims: &[Claim]) -> Vec<String> {
 }
 
 /// Whether a path is one of a test.
-fn is_test(path: &Path) -> bool {
+pub(crate) fn is_test(path: &Path) -> bool {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let in_tests = path.components().any(|part| {
         let part = part.as_os_str();
@@ -235,7 +239,7 @@ fn settle(inputs: &[Input<'_>], mut drafts: Vec<Option<Draft>>, all: &[SourceFil
 
 /// The class of a name that the same file defines.
 fn local(claim: &Claim, own: &BTreeMap<String, (DefinitionKind, u32)>) -> Option<Class> {
-    let Claim::Own(name, wanted) = claim else { return None };
+    let (Claim::Own(name, wanted) | Claim::OwnOr(name, wanted, _)) = claim else { return None };
     let (_, line) = own.get(name)?;
     let fits = match wanted {
         Wanted::Variable => true,

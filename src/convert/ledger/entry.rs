@@ -18,6 +18,10 @@ pub enum Reason {
     NpuSibling,
     /// Decides what is built. The witness is the line that builds.
     BuildGuard,
+    /// Runs only where CUDA is. The witness is the line of the test in front of it.
+    CudaOnlyGuard,
+    /// Puts another vendor in the place of CUDA. The witness is the line that does.
+    VendorShim,
     /// A key of a table. The witness is the table.
     TableKey,
     /// Text that a test expects. The witness is the assertion.
@@ -43,6 +47,8 @@ impl Reason {
             Self::OwnName => "own_name",
             Self::NpuSibling => "npu_sibling",
             Self::BuildGuard => "build_guard",
+            Self::CudaOnlyGuard => "cuda_only_guard",
+            Self::VendorShim => "vendor_shim",
             Self::TableKey => "table_key",
             Self::TestText => "test_text",
             Self::Rule => "rule",
@@ -132,6 +138,8 @@ pub(crate) enum Claim {
     Is(Class),
     /// Part of this name: kept if the tree defines it.
     Own(String, Wanted),
+    /// The same, and of this class if the tree does not define it.
+    OwnOr(String, Wanted, Class),
     /// Nothing in the file accounts for it.
     Open,
 }

@@ -32,7 +32,7 @@ use treeedit::kind::FileKind;
 
 use self::entry::{Class, Entry};
 use self::totals::Totals;
-pub(crate) use collect::collect;
+pub(crate) use collect::{collect, is_test};
 
 /// The tokens of a tree.
 #[derive(Debug, Default)]

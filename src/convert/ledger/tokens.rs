@@ -16,6 +16,9 @@ use crate::rules::{Action, Match, Rule, Rules};
 use data::data_pack::{Pack, PackError};
 use data::table;
 
+/// Tokens of one file that are classified.
+pub(crate) const MAX_FILE: usize = 50_000;
+
 /// `data/convert/ledger.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -58,6 +58,11 @@ impl<'a> Walker<'a> {
             if !settled {
                 self.flow.spread(value, Role::parameter(parameter), self.scope);
             }
+            let edits = &mut self.flow.edits;
+            let stays = |rule: &Rule| rule.action == Action::Keep && !edits.is_refused(rule);
+            if edits.rules_of(parameter).all(stays) {
+                edits.keep(value.range());
+            }
             decided.push(value);
         }
         decided
@@ -87,14 +92,31 @@ impl<'a> Walker<'a> {
         Some(format!("{}.{name}", object.as_deref().unwrap_or("*")))
     }
 
+    /// Returns the call that made the value of an expression where the walk is.
+    pub(super) fn maker(&self, expr: &'a Expr) -> Option<String> {
+        self.object(expr, self.scope, MAX_STEPS)
+    }
+
     /// Returns the call that made an object: `onnxruntime.InferenceSession()`.
     fn object(&self, expr: &'a Expr, scope: ScopeId, steps: usize) -> Option<String> {
         let steps = steps.checked_sub(1)?;
         match expr {
             Expr::Name(name) => {
                 let (home, all) = self.source.scopes.bindings(name.id.as_str(), scope)?;
-                let [Binding::Value(value)] = all else { return None };
-                self.object(value, home, steps)
+                let mut made: Option<String> = None;
+                for binding in all {
+                    let Binding::Value(value) = binding else { return None };
+                    // `d = d.cuda()` is the same object.
+                    if all.len() > 1 && root(value) == Some(name.id.as_str()) {
+                        continue;
+                    }
+                    let one = self.object(value, home, steps)?;
+                    if made.as_ref().is_some_and(|other| *other != one) {
+                        return None;
+                    }
+                    made = Some(one);
+                }
+                made
             }
             Expr::Call(call) => {
                 let function = self.source.scopes.path(&call.func, scope).or_else(|| {
@@ -106,6 +128,16 @@ impl<'a> Walker<'a> {
             }
             _ => None,
         }
+    }
+}
+
+/// The name that a chain of attributes and calls begins with.
+fn root(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => root(&attribute.value),
+        Expr::Call(call) => root(&call.func),
+        _ => None,
     }
 }
 

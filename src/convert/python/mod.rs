@@ -14,22 +14,27 @@
 //! - [`edits`]: the plan, with the ranges that [`npu_branches`] exempts since they handle NPUs
 //!   already.
 //! - [`installers`]: packages that a program installs itself.
-//! - [`cuda_only`]: tests in front of code that only CUDA can run.
+//! - [`cuda_only`], [`cuda_questions`]: tests in front of code that only CUDA can run.
 //! - [`name_edits`], [`call_edits`], [`import_edits`], [`environment_edits`], [`provider_options`]:
 //!   the edits of one kind of place.
 //! - [`call_parameters`]: arguments whose meaning a rule of the callee decides.
 //! - [`role_flow`]: carries roles back along [`value_flow`] to where values come from;
 //!   [`device_keys`] holds keys of dictionaries until the whole file was walked.
-//! - [`walker`], [`walk_expressions`], [`walk_calls`]: one walk over the tree, which feeds all of the
+//! - [`walker`], [`walk_expressions`], [`walk_calls`], [`walk_options`]: one walk over the tree, which feeds all of the
 //!   above and records a [`string_candidate`] for each string without a role.
+//! - [`collisions`]: members of one group that the plan would make equal; they stay, and the plan is
+//!   made again.
+//! - [`vendor_shims`]: files that put another vendor in the place of torch.cuda.
 //! - [`settlement`], [`import_insertion`], [`mark`], [`transfer`]: after the walk, the decisions that
 //!   need the whole plan.
 //! - [`explain`]: reasons of tokens that stay, for the ledger.
-//! - [`project`] carries names from one file of the tree to another.
+//! - [`project`] carries names from one file of the tree to another, [`shared_roles`] their roles.
 
 mod call_edits;
 mod call_parameters;
+mod collisions;
 mod cuda_only;
+mod cuda_questions;
 mod definitions;
 mod device_keys;
 mod edits;
@@ -51,35 +56,50 @@ mod project;
 pub(super) mod properties;
 mod provider_options;
 mod role_flow;
-mod roles;
+pub(crate) mod roles;
 mod settlement;
+pub(crate) mod shared_roles;
 mod source;
 mod string_candidate;
+mod test_parameters;
 #[cfg(test)]
 mod tests;
 mod transfer;
 mod value_flow;
+mod vendor_shims;
 mod walk_calls;
 mod walk_expressions;
+mod walk_options;
 mod walker;
 
-use ruff_text_size::{TextRange, TextSize};
+use ruff_python_ast::Stmt;
+use ruff_python_ast::token::Tokens;
+use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
+use self::collisions::{Collision, Why, Withheld, find_build_decisions, find_collisions};
+use self::cuda_only::{Guard, find_guards};
 use self::edits::Edits;
+use self::explain::{Evidence, Subject};
 use self::import_insertion::ImportInsertion;
 use self::mark::add_marks;
 use self::settlement::Settlement;
+use self::shared_roles::ShownRoles;
 use self::source::Source;
 use self::transfer::plan_transfer;
+use self::vendor_shims::find_shim;
 use self::walker::Walker;
 
 pub use project::{ImportedName, Module, Project, imported_names};
 
 use super::keep_comment;
+use super::ledger::tokens;
 use super::options::Options;
 use super::rules::{Place, Presence, Rule, Rules};
 use super::site::FilePlan;
 pub use pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse, scope};
+
+/// Places of one file that are taken out of a plan one after the other.
+const MAX_WITHHELD: usize = 1000;
 
 /// What is known of a file besides its text.
 #[derive(Debug, Clone, Copy)]
@@ -96,12 +116,25 @@ pub struct Context<'a> {
     pub project: Option<&'a Project>,
     /// Whether it is a cell of a notebook, where `!command` and `%magic` stand too.
     pub cell: bool,
+    /// Whether the file is a test.
+    pub test: bool,
+    /// Whether the plan brings along why tokens of the ledger stay.
+    pub explains: bool,
 }
 
 impl<'a> Context<'a> {
     /// A file on its own.
     pub fn alone(options: &'a Options) -> Self {
-        Self { options, package: "", name: "", launch: false, project: None, cell: false }
+        Self {
+            options,
+            package: "",
+            name: "",
+            launch: false,
+            project: None,
+            cell: false,
+            test: false,
+            explains: false,
+        }
     }
 
     /// What the dotted name of another file of the tree stands for.
@@ -153,33 +186,108 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         return Err(error);
     }
     let Some(body) = body_of(parsed.syntax()) else { return Ok(FilePlan::default()) };
-    let comments: Vec<TextRange> = parsed
-        .tokens()
-        .iter()
-        .filter(|token| token.kind().is_comment())
-        .map(ruff_text_size::Ranged::range)
-        .collect();
+    let comments = comments(parsed.tokens());
     let kept = kept_by_comments(text, &comments);
     let source = Source::of(text, body, context, &kept);
-    let mut edits = Edits::new(text, context, body, kept.clone());
-    for guard in cuda_only::find_guards(&source, body) {
-        edits.flag_site(Place::CudaOnlyGuard, guard);
-        edits.keep(guard);
+    let exempt = Exempt::of(&source, body, kept);
+    let mut withheld: Vec<Withheld> = Vec::new();
+    let builds = source.is_build_script() && text.contains("CUDAExtension");
+    let mut plan = loop {
+        let plan = plan_once(&source, body, &exempt, &withheld);
+        let found = find_collisions(body, text, &plan.edits);
+        let mut found: Vec<Withheld> = found.iter().map(Collision::withheld).collect();
+        if builds && withheld.is_empty() {
+            found.extend(find_build_decisions(body, text, &plan.sites));
+        }
+        if found.is_empty() {
+            break plan;
+        }
+        // Each round keeps more, so that the rounds end; what still collides after them stays too.
+        withheld.extend(found);
+        if withheld.len() > MAX_WITHHELD {
+            break FilePlan { edits: Vec::new(), ..plan };
+        }
+    };
+    if context.explains {
+        let (tokens, _) = tokens::find(text, tokens::MAX_FILE);
+        let subject =
+            Subject { text, tokens: &tokens, plan: &plan, written: true, test: context.test };
+        let evidence =
+            Evidence::of(&source, &subject, body, comments, exempt).with_withheld(withheld);
+        plan.evidence = Some(Box::new(evidence));
     }
-    let mut walker = Walker::new(&source, edits);
-    walker.visit_body(body);
+    Ok(plan)
+}
+
+/// What of a module stays, besides what handles NPUs already.
+#[derive(Debug, Clone, Default)]
+struct Exempt {
+    /// Ranges that comments keep.
+    comments: Vec<TextRange>,
+    /// Tests in front of code that only CUDA can run.
+    guards: Vec<Guard>,
+    /// The statement that puts another vendor in the place of CUDA.
+    shim: Option<TextRange>,
+}
+
+impl Exempt {
+    fn of(source: &Source<'_>, body: &[Stmt], comments: Vec<TextRange>) -> Self {
+        Self { comments, guards: find_guards(source, body), shim: find_shim(source, body) }
+    }
+}
+
+/// Plans a module; `withheld` are the places of earlier rounds that stay after all.
+fn plan_once(
+    source: &Source<'_>,
+    body: &[Stmt],
+    exempt: &Exempt,
+    withheld: &[Withheld],
+) -> FilePlan {
+    let context = source.context;
+    let mut edits = Edits::new(source.text, context, body, exempt.comments.clone());
+    for Withheld { range, why } in withheld {
+        if *why == Why::Conflict {
+            edits.flag_site(Place::Collision, *range);
+        }
+        edits.keep(*range);
+    }
+    for guard in &exempt.guards {
+        edits.flag_site(Place::CudaOnlyGuard, guard.test);
+        edits.keep(guard.test);
+    }
+    if let (Some(shim), [first, .., last]) = (exempt.shim, body) {
+        let rule = Rules::builtin().site(Place::VendorShim);
+        edits.note(rule, literal::span(shim), None);
+        edits.keep(TextRange::new(first.start(), last.end()));
+    }
+    let mut walker = Walker::new(source, edits);
+    shared_roles::apply(&mut walker.flow, source, body);
+    walker.visit_module(body);
     let Walker { flow, candidates, .. } = walker;
-    let mut edits = flow.finish();
-    Settlement { source: &source, edits: &mut edits }.settle_all(candidates);
+    let (mut edits, values) = flow.finish();
+    Settlement { source, edits: &mut edits }.settle_all(candidates);
+    let shown = context.explains.then(|| ShownRoles {
+        roles: shared_roles::collect(&values, source, body),
+        open: shared_roles::open_names(&values, &edits.planner),
+        own_words: shared_roles::own_words(&values, &edits.planner),
+    });
     if context.options.transfer {
-        return Ok(plan_transfer(&source, edits, body));
+        return plan_transfer(source, edits, body);
     }
     let Edits { mut planner, needs, .. } = edits;
-    ImportInsertion { source: &source, needs: &needs, planner: &mut planner }.insert_import(body);
+    ImportInsertion { source, needs: &needs, planner: &mut planner }.insert_import(body);
     if context.options.mark {
         add_marks(&mut planner, body);
     }
-    Ok(planner.finish())
+    let mut plan = planner.finish();
+    plan.shown = shown.map(Box::new);
+    plan
+}
+
+/// The ranges of all comments.
+fn comments(tokens: &Tokens) -> Vec<TextRange> {
+    let all = tokens.iter().filter(|token| token.kind().is_comment());
+    all.map(ruff_text_size::Ranged::range).collect()
 }
 
 /// What comments keep: lines with `# ascend-doctor: keep` or `# noqa: convert`, and all from

@@ -1,9 +1,12 @@
 //! What the files of a tree know of each other: names that one binds to something of torch and
 //! another imports from it.
 
+use std::collections::BTreeSet;
+
 use foldhash::{HashMap, HashSet};
 use pep440_rs::Version;
 
+use super::shared_roles::SharedRoles;
 use super::{body_of, parse, scope};
 
 /// Names whose import from another file of the tree may be an import of torch's.
@@ -69,6 +72,10 @@ pub struct Project {
     programs: HashSet<String>,
     /// Versions of packages that its requirements pin; `None` where they name several.
     pins: HashMap<String, Option<Version>>,
+    /// Roles that files show of names that others bind.
+    shared: SharedRoles,
+    /// Names that hold a device or backend whose role only another file shows.
+    open: BTreeSet<String>,
 }
 
 impl Project {
@@ -152,6 +159,42 @@ impl Project {
     /// Whether setup.py builds a module of this name from CUDA sources.
     pub(super) fn is_extension(&self, name: &str) -> bool {
         self.extensions.contains(name)
+    }
+
+    /// Roles that files show of names that others bind.
+    pub(crate) fn shared(&self) -> &SharedRoles {
+        &self.shared
+    }
+
+    /// Sets the names that hold a device or backend whose role only another file shows.
+    pub(crate) fn set_open(&mut self, names: BTreeSet<String>) {
+        self.open = names;
+    }
+
+    /// Whether a name holds a device or backend whose role only another file shows.
+    pub(super) fn is_open(&self, name: &str) -> bool {
+        self.open.contains(name)
+    }
+
+    /// Adds what a file shows about names of other files. Returns the names that gained a role.
+    pub(crate) fn share(&mut self, shown: &SharedRoles) -> Vec<String> {
+        self.shared.merge(shown)
+    }
+
+    /// The dotted name, inside of the tree, of what a file of `package` imports as `path`.
+    pub(super) fn own_path(&self, path: &str, package: &str) -> Option<String> {
+        let path = path.trim_start_matches('.');
+        let (module, name) = path.rsplit_once('.')?;
+        let inner = module.rsplit_once('.').map_or(module, |(_, last)| last);
+        if !self.lasts.contains(inner) {
+            return None;
+        }
+        let beside = format!("{package}.{module}");
+        let source = format!("src.{module}");
+        let below = module.split_once('.').map_or("", |(_, rest)| rest);
+        let all = [module, beside.trim_start_matches('.'), &source, below];
+        let found = all.into_iter().find(|name| self.packages.contains(*name))?;
+        Some(format!("{found}.{name}"))
     }
 
     /// What the dotted name of another file of the tree stands for.

@@ -10,6 +10,7 @@ use super::environment_edits::EnvironmentNames;
 use super::literal;
 use super::names::device_like;
 use super::roles::{Role, Want};
+use super::shared_roles;
 use super::source::Source;
 use super::value_flow::{Slot, ValueFlow};
 use crate::rules::Place;
@@ -44,14 +45,16 @@ impl<'a> RoleFlow<'a> {
         }
     }
 
-    /// Follows all values to their origin, after the whole file was walked; returns the plan.
-    pub(super) fn finish(mut self) -> Edits<'a> {
+    /// Follows all values to their origin, after the whole file was walked; returns the plan and the
+    /// values.
+    pub(super) fn finish(mut self) -> (Edits<'a>, ValueFlow<'a>) {
         self.follow();
-        for (key, role, scope) in std::mem::take(&mut self.keys).settle() {
+        let likely = self.source.imports.may_hold_devices();
+        for (key, role, scope) in std::mem::take(&mut self.keys).settle(likely) {
             self.spread(key, role, scope);
         }
         self.follow();
-        self.edits
+        (self.edits, self.values)
     }
 
     /// Follows the flow of values to its end.
@@ -95,6 +98,14 @@ impl<'a> RoleFlow<'a> {
             self.edits.rewrite_text(expr, role, Certainty::Exact);
             if let Some(first) = literal::first_interpolation(expr) {
                 self.spread(first, role, scope);
+            }
+            // `"%s:%d" % (kind, index)`
+            if let Expr::BinOp(op) = expr
+                && op.op.is_mod()
+                && literal::plain(&op.left).is_some_and(|text| text.starts_with("%s"))
+            {
+                let first = op.right.as_tuple_expr().and_then(|tuple| tuple.elts.first());
+                self.spread(first.unwrap_or(&op.right), role, scope);
             }
             return;
         }
@@ -145,6 +156,9 @@ impl<'a> RoleFlow<'a> {
     /// Uses the result of a call in `role`.
     fn spread_call(&mut self, call: &'a ExprCall, role: Role, scope: ScopeId) {
         let first = call.arguments.args.first();
+        if let Some(foreign @ Slot::Foreign(_)) = self.source.result(&call.func, scope) {
+            self.values.mark(&foreign, role);
+        }
         match &*call.func {
             Expr::Name(name) => {
                 let name = name.id.as_str();
@@ -240,18 +254,32 @@ impl<'a> RoleFlow<'a> {
         scope: ScopeId,
     ) {
         let (def, skip): (&'a StmtFunctionDef, usize) = if is_method {
-            let Some(def) = self.source.definitions.only_method(name) else { return };
+            let Some(def) = self.source.definitions.only_method(name) else {
+                self.pass_fields(call, scope);
+                return;
+            };
             (def, usize::from(!is_static(def)))
         } else {
-            let Some((_, all)) = self.source.scopes.bindings(name, scope) else { return };
+            let Some((_, all)) = self.source.scopes.bindings(name, scope) else {
+                self.pass_fields(call, scope);
+                return;
+            };
             match all {
                 [Binding::Function(def)] => (def, 0),
                 [Binding::Class(class)] => {
                     let init = class.body.iter().find_map(|stmt| {
                         stmt.as_function_def_stmt().filter(|def| def.name.as_str() == "__init__")
                     });
-                    let Some(init) = init else { return };
+                    let Some(init) = init else {
+                        self.pass_fields(call, scope);
+                        return;
+                    };
                     (init, 1)
+                }
+                [Binding::Import { path, .. }] => {
+                    self.pass_to_other_file(call, path, scope);
+                    self.pass_fields(call, scope);
+                    return;
                 }
                 _ => return,
             }
@@ -262,7 +290,7 @@ impl<'a> RoleFlow<'a> {
         let give = |me: &mut Self, parameter: &'a str, value: &'a Expr| {
             let slot = Slot::Name(opened, parameter);
             me.values.mark_by_name(&slot, parameter);
-            me.values.give(slot, scope, value);
+            me.give(slot, value, scope);
         };
         for (at, arg) in call.arguments.args.iter().enumerate() {
             if arg.is_starred_expr() {
@@ -277,6 +305,57 @@ impl<'a> RoleFlow<'a> {
                 && names.contains(&arg.as_str())
             {
                 give(self, arg.as_str(), &keyword.value);
+            }
+        }
+    }
+}
+
+impl<'a> RoleFlow<'a> {
+    /// Records that `slot` gets the value of `expr`.
+    pub(super) fn give(&mut self, slot: Slot<'a>, expr: &'a Expr, scope: ScopeId) {
+        if matches!(expr, Expr::Name(_) | Expr::Call(_))
+            && let Some(from) = self.source.root(expr, scope)
+        {
+            self.values.read(from, &slot);
+        }
+        self.values.give(slot, scope, expr);
+    }
+
+    /// Records what a call is given by name as values of the fields of what it makes: of a dataclass,
+    /// of a namespace.
+    fn pass_fields(&mut self, call: &'a ExprCall, scope: ScopeId) {
+        if let [_, name, value] = &*call.arguments.args
+            && call.func.as_name_expr().is_some_and(|func| func.id.as_str() == "setattr")
+            && let Some(name) = literal::plain(name)
+        {
+            self.give(Slot::Attr(name.into()), value, scope);
+        }
+        self.pass_keywords(&call.arguments, scope);
+    }
+
+    /// Records keyword arguments as values of fields.
+    pub(super) fn pass_keywords(&mut self, arguments: &'a Arguments, scope: ScopeId) {
+        for keyword in &arguments.keywords {
+            if let Some(name) = &keyword.arg {
+                self.give(Slot::Attr(name.as_str().into()), &keyword.value, scope);
+            }
+        }
+    }
+
+    /// Uses the arguments of a function of another file in the roles of its parameters.
+    fn pass_to_other_file(&mut self, call: &'a ExprCall, path: &str, scope: ScopeId) {
+        let context = self.source.context;
+        let Some(project) = context.project.filter(|project| !project.shared().is_empty()) else {
+            return;
+        };
+        let Some(path) = project.own_path(path, context.package) else { return };
+        for parameter in project.shared().parameters(&path) {
+            let keyword = call.arguments.find_keyword(&parameter.name);
+            let positional = call.arguments.args.get(parameter.position);
+            let open = call.arguments.args.iter().any(Expr::is_starred_expr);
+            let positional = positional.filter(|_| !open);
+            if let Some(value) = keyword.map(|keyword| &keyword.value).or(positional) {
+                self.spread(value, shared_roles::role(parameter.want), scope);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::rules::{Parameter, Place};
 
 /// What a string stands for where it is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum Want {
+pub(crate) enum Want {
     /// A device.
     Device,
     /// A backend of torch.distributed.

@@ -126,10 +126,28 @@ impl<'a> Source<'a> {
                 Expr::Name(name) if name.id.as_str() == "str" => {
                     call.arguments.args.first().and_then(|arg| self.root(arg, scope))
                 }
-                _ => None,
+                func => self.result(func, scope),
             },
             _ => self.slot(expr, scope),
         }
+    }
+
+    /// Whether the file builds and installs the project: it calls `setup()` of setuptools.
+    pub(super) fn is_build_script(&self) -> bool {
+        self.imports.builds()
+    }
+
+    /// The slot of what a function of the tree returns.
+    pub(super) fn result(&self, func: &Expr, scope: ScopeId) -> Option<Slot<'a>> {
+        if let Expr::Name(name) = func
+            && let Some((_, [Binding::Function(def)])) =
+                self.scopes.bindings(name.id.as_str(), scope)
+        {
+            return self.scopes.opened_by(def.range()).map(Slot::Returns);
+        }
+        let path = self.scopes.path(func, scope)?;
+        let project = self.context.project?;
+        project.own_path(&path, self.context.package).map(Slot::Foreign)
     }
 
     /// Whether the values that `expr` may have are devices: `'cuda' if x else 'cpu'`,

@@ -23,6 +23,8 @@ pub(super) enum Slot<'a> {
     Key(&'a str),
     /// The result of a function, by the scope that it opens.
     Returns(ScopeId),
+    /// The result of a function of another file of the tree, by its dotted name.
+    Foreign(String),
 }
 
 /// A value of a slot, with the number of the next one.
@@ -49,6 +51,8 @@ pub(super) struct ValueFlow<'a> {
     /// The values of all slots: most are given one or two.
     values: Vec<Value<'a>>,
     worklist: Vec<(Role, ScopeId, &'a Expr)>,
+    /// Variables and results that hold just what another slot holds.
+    readers: HashMap<Slot<'a>, Vec<Slot<'a>>>,
     /// Strings that are compared with a slot, or are the keys of one.
     compared: Vec<(Slot<'a>, ScopeId, &'a Expr)>,
     spread: HashSet<(TextRange, Want)>,
@@ -87,6 +91,113 @@ impl<'a> ValueFlow<'a> {
             self.worklist.push((role, scope, expr));
             at = next;
         }
+        if matches!(role.want, Want::Device | Want::Backend) {
+            for reader in self.readers.get(slot).cloned().unwrap_or_default() {
+                self.mark(&reader, role);
+            }
+        }
+    }
+
+    /// Records that `reader` holds just what `slot` holds. Only variables and results: attributes
+    /// and keys are told apart by their name alone.
+    pub(super) fn read(&mut self, slot: Slot<'a>, reader: &Slot<'a>) {
+        let precise = |slot: &Slot<'_>| !matches!(slot, Slot::Attr(_) | Slot::Key(_));
+        if !precise(&slot) || !precise(reader) || slot == *reader {
+            return;
+        }
+        for role in self.slots.get(&slot).map(|known| known.roles).into_iter().flatten().flatten() {
+            if matches!(role.want, Want::Device | Want::Backend) {
+                self.mark(reader, role);
+            }
+        }
+        self.readers.entry(slot).or_default().push(reader.clone());
+    }
+
+    /// The device or backend that a slot holds.
+    pub(super) fn role_of(&self, slot: &Slot<'a>) -> Option<Want> {
+        let roles = &self.slots.get(slot)?.roles;
+        [Want::Device, Want::Backend].into_iter().find(|want| roles[*want as usize].is_some())
+    }
+
+    /// The slots that hold a device or backend.
+    pub(super) fn roles(&self) -> impl Iterator<Item = (&Slot<'a>, Want)> {
+        self.slots.keys().filter_map(|slot| Some((slot, self.role_of(slot)?)))
+    }
+
+    /// Strings that a variable without a role holds or is compared with, each with the string on the
+    /// other side: the words of a choice that the file makes on its own.
+    pub(super) fn own_words(
+        &self,
+        is_wanted: impl Fn(&Expr) -> bool,
+    ) -> Vec<(TextRange, TextRange)> {
+        // What hands its value on holds words of the same choice.
+        let mut sources: HashMap<&Slot<'a>, Vec<&Slot<'a>>> = HashMap::default();
+        for (from, readers) in &self.readers {
+            for reader in readers {
+                sources.entry(reader).or_default().push(from);
+            }
+        }
+        let mut found = Vec::new();
+        for (slot, _, compared) in &self.compared {
+            if !matches!(slot, Slot::Name(..)) || self.role_of(slot).is_some() {
+                continue;
+            }
+            let from = sources.get(slot).into_iter().flatten().copied();
+            let from = from.filter(|from| self.role_of(from).is_none());
+            let given: Vec<&Expr> =
+                std::iter::once(slot).chain(from).flat_map(|slot| self.texts_of(slot)).collect();
+            let Some(first) = given.first() else { continue };
+            if is_wanted(compared) {
+                found.push((compared.range(), first.range()));
+            }
+            found.extend(
+                given
+                    .iter()
+                    .filter(|value| is_wanted(value))
+                    .map(|value| (value.range(), compared.range())),
+            );
+        }
+        found
+    }
+
+    /// The strings that a slot is given.
+    fn texts_of(&self, slot: &Slot<'a>) -> Vec<&'a Expr> {
+        let mut found = Vec::new();
+        let mut at = self.slots.get(slot).and_then(|known| known.values).map(|(first, _)| first);
+        while let Some(number) = at {
+            let Value { expr, next, .. } = self.values[number];
+            if expr.is_string_literal_expr() {
+                found.push(expr);
+            }
+            at = next;
+        }
+        found
+    }
+
+    /// The names of variables and fields that hold or are compared with a value of some kind.
+    pub(super) fn holders(&self, is_wanted: impl Fn(&Expr) -> bool) -> Vec<String> {
+        let name = |slot: &Slot<'a>| match slot {
+            Slot::Name(_, name) | Slot::Key(name) => Some((*name).to_owned()),
+            Slot::Attr(name) => Some(name.to_string()),
+            Slot::Foreign(path) => path.rsplit('.').next().map(str::to_owned),
+            // The function is found by the name of a parameter or by its own.
+            Slot::Returns(_) => Some(String::new()),
+        };
+        let mut found: Vec<String> = Vec::new();
+        for (slot, known) in &self.slots {
+            let mut at = known.values.map(|(first, _)| first);
+            while let Some(number) = at {
+                let Value { expr, next, .. } = self.values[number];
+                if is_wanted(expr) {
+                    found.extend(name(slot));
+                    break;
+                }
+                at = next;
+            }
+        }
+        let compared = self.compared.iter().filter(|(_, _, expr)| is_wanted(expr));
+        found.extend(compared.filter_map(|(slot, ..)| name(slot)));
+        found
     }
 
     /// Marks `slot` with the role that its name gives; returns whether it gives one.

@@ -22,6 +22,8 @@ pub(super) enum Meaning {
     TableKey(u32),
     /// The whole string is a name, if the tree defines it so.
     Key(Wanted),
+    /// The same, and otherwise a key that is read on this line.
+    KeyOr(Wanted, u32),
     /// A name, if the tree defines it so.
     Own(String, Wanted),
     /// A name of which the table of rules states that it stays.
@@ -33,7 +35,7 @@ pub(super) enum Meaning {
 impl Meaning {
     pub(super) fn claim(&self) -> Claim {
         match self {
-            Self::Plain | Self::Key(_) => Claim::Open,
+            Self::Plain | Self::Key(_) | Self::KeyOr(..) => Claim::Open,
             Self::Prose(line) => Claim::Is(Class::kept(Reason::Prose, *line)),
             Self::Address(line) => Claim::Is(Class::kept(Reason::Address, *line)),
             Self::Test(line) => Claim::Is(Class::kept(Reason::TestText, *line)),
@@ -49,7 +51,7 @@ impl Meaning {
 }
 
 /// Ranges with their meanings, in the order of the text once it is sorted.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Ranges {
     all: Vec<(TextRange, Meaning)>,
 }
@@ -74,7 +76,7 @@ impl Ranges {
 }
 
 /// The same of names, of which only the meaning counts.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Names(pub(super) Ranges);
 
 impl Names {
@@ -84,7 +86,7 @@ impl Names {
 }
 
 /// What a walk finds out.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Meanings {
     pub(super) strings: Ranges,
     pub(super) names: Names,

@@ -13,15 +13,16 @@ mod names;
 mod siblings;
 mod walk;
 
-use ruff_python_ast::token::TokenKind;
+use ruff_python_ast::Stmt;
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
 use self::meaning::{Meaning, Meanings};
 use self::siblings::Siblings;
 use self::walk::Walk;
+use super::collisions::{Why, Withheld};
 use super::npu_branches::merge_ranges;
 use super::source::Source;
-use super::{Context, kept_by_comments};
+use super::{Context, Exempt, comments, kept_by_comments};
 use crate::ledger::claims::{Planned, by_rule, manual, planned};
 use crate::ledger::entry::{Claim, Class, Definition, Reason, Wanted};
 use crate::ledger::text_lines::TextLines;
@@ -50,7 +51,117 @@ pub(crate) struct Subject<'a> {
     pub test: bool,
 }
 
-/// Explains the tokens of a Python source.
+/// What a source shows about its strings and names, for as long as its tree is not needed again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Evidence {
+    meanings: Meanings,
+    siblings: Siblings,
+    comments: Vec<TextRange>,
+    exempt: Exempt,
+    withheld: Vec<Withheld>,
+    /// Words that only choose between ways of the file, with the places that show it.
+    own_words: Vec<(TextRange, TextRange)>,
+    /// The statement that builds CUDA extensions, in a script that does.
+    build: Option<TextRange>,
+}
+
+impl Evidence {
+    /// Adds the places that a first plan changes and the final one does not.
+    pub(super) fn with_withheld(self, withheld: Vec<Withheld>) -> Self {
+        Self { withheld, ..self }
+    }
+
+    /// Reads the evidence of a source; `comments` are all comments of it.
+    pub(super) fn of(
+        source: &Source<'_>,
+        subject: &Subject<'_>,
+        body: &[Stmt],
+        comments: Vec<TextRange>,
+        exempt: Exempt,
+    ) -> Self {
+        let lines = TextLines::of(subject.text);
+        let meanings = Walk::of(source, subject, &lines).run(body);
+        let exempt = Exempt { comments: merge_ranges(exempt.comments), ..exempt };
+        let siblings = Siblings::of(body, &lines);
+        let shown = subject.plan.shown.as_deref();
+        let builds = source.is_build_script() && subject.text.contains("CUDAExtension");
+        let statement = |word: &str| {
+            body.iter().rev().map(Stmt::range).find(|at| subject.text[*at].contains(word))
+        };
+        let build = builds.then(|| statement("setup(").or_else(|| statement("CUDAExtension")));
+        let build = build.flatten();
+        let own_words = shown.map_or_else(Vec::new, |shown| shown.own_words.clone());
+        Self { meanings, siblings, comments, exempt, withheld: Vec::new(), own_words, build }
+    }
+
+    /// The claims about the tokens, under the final plan.
+    fn claims(&self, subject: &Subject<'_>, context: &Context<'_>) -> Vec<Claim> {
+        let lines = TextLines::of(subject.text);
+        let planned = planned(subject.tokens, subject.plan, subject.written);
+        let claim = |(token, planned): (&Token, Planned)| {
+            let range = token.range();
+            let at = text_range(&range);
+            let around = |all: &[TextRange]| {
+                let after = all.partition_point(|one| one.start() <= at.start());
+                all.get(after.checked_sub(1)?).filter(|one| one.contains_range(at)).copied()
+            };
+            if let Planned::Changed(rule) = planned {
+                return Claim::Is(Class::Changed { rule });
+            }
+            if around(&self.comments).is_some() {
+                return Claim::Is(Class::kept(Reason::Comment, lines.line(range.start)));
+            }
+            if let Some(off) = around(&self.exempt.comments) {
+                let line = lines.line(off.start().to_usize());
+                return Claim::Is(Class::kept(Reason::SwitchedOff, line));
+            }
+            let Meanings { strings, names, manual: calls, .. } = &self.meanings;
+            let kept = |reason, at: TextRange| {
+                Claim::Is(Class::kept(reason, lines.line(at.start().to_usize())))
+            };
+            let guard = || self.exempt.guards.iter().find(|guard| guard.branch.contains_range(at));
+            let withheld =
+                || self.withheld.iter().find(|one| one.range.contains_range(at)).map(|one| one.why);
+            if let Some(class) = planned.class() {
+                Claim::Is(class)
+            } else if let Some(shim) = self.exempt.shim {
+                kept(Reason::VendorShim, shim)
+            } else if let Some(class) = self.siblings.class(at) {
+                Claim::Is(class)
+            } else if let Some(Why::Sibling(sibling)) = withheld() {
+                kept(Reason::NpuSibling, sibling)
+            } else if let Some(Why::Build(build)) = withheld() {
+                kept(Reason::BuildGuard, build)
+            } else if let Some(guard) = guard() {
+                kept(Reason::CudaOnlyGuard, guard.test)
+            } else if let Some((_, witness)) =
+                self.own_words.iter().find(|(word, _)| word.contains_range(at))
+            {
+                kept(Reason::OwnName, *witness)
+            } else if let Some((_, rule)) = calls.iter().find(|(call, _)| call.contains_range(at)) {
+                Claim::Is(if rule.action == Action::Keep { by_rule(rule) } else { manual(rule) })
+            } else {
+                let claim = match (strings.of(at), names.of(at)) {
+                    (Some(meaning), _) => string(subject, context, &lines, token, meaning),
+                    (None, Some(meaning)) => meaning.claim(),
+                    (None, None) => Claim::Open,
+                };
+                match (claim, self.build) {
+                    (Claim::Open, Some(build)) => kept(Reason::BuildGuard, build),
+                    (Claim::Own(name, wanted), Some(build)) => {
+                        let line = lines.line(build.start().to_usize());
+                        Claim::OwnOr(name, wanted, Class::kept(Reason::BuildGuard, line))
+                    }
+                    (claim, _) => claim,
+                }
+            }
+        };
+        subject.tokens.iter().zip(planned).map(claim).collect()
+    }
+}
+
+/// Explains the tokens of a Python source: by the evidence that its plan brings along, or by
+/// reading it.
 ///
 /// # Errors
 ///
@@ -59,65 +170,31 @@ pub(crate) fn explain(
     subject: &Subject<'_>,
     context: &Context<'_>,
 ) -> Result<Explained, SyntaxError> {
-    on_enough_stack(subject.text, || explain_here(subject, context))
+    if let Some(evidence) = &subject.plan.evidence {
+        return Ok(explained(evidence, subject, context));
+    }
+    on_enough_stack(subject.text, || {
+        let parsed = parse(subject.text, context.cell);
+        if let Some(error) = first_error(&parsed, subject.text) {
+            return Err(error);
+        }
+        let Some(body) = body_of(parsed.syntax()) else {
+            return Ok(Explained::default());
+        };
+        let comments = comments(parsed.tokens());
+        let off = kept_by_comments(subject.text, &comments);
+        let source = Source::of(subject.text, body, context, &off);
+        let exempt = Exempt::of(&source, body, off);
+        let evidence = Evidence::of(&source, subject, body, comments, exempt);
+        Ok(explained(&evidence, subject, context))
+    })
 }
 
-fn explain_here(subject: &Subject<'_>, context: &Context<'_>) -> Result<Explained, SyntaxError> {
-    let Subject { text, tokens, plan, .. } = *subject;
-    let parsed = parse(text, context.cell);
-    if let Some(error) = first_error(&parsed, text) {
-        return Err(error);
+fn explained(evidence: &Evidence, subject: &Subject<'_>, context: &Context<'_>) -> Explained {
+    Explained {
+        claims: evidence.claims(subject, context),
+        definitions: evidence.meanings.definitions.clone(),
     }
-    let Some(body) = body_of(parsed.syntax()) else {
-        return Ok(Explained::default());
-    };
-    let lines = TextLines::of(text);
-    let comments: Vec<TextRange> = parsed
-        .tokens()
-        .iter()
-        .filter(|token| token.kind().is_comment())
-        .map(ruff_text_size::Ranged::range)
-        .collect();
-    let off = merge_ranges(kept_by_comments(text, &comments));
-    let source = Source::of(text, body, context, &off);
-    let Meanings { strings, names, manual: calls, definitions } =
-        Walk::of(&source, subject, &lines).run(body);
-    let siblings = Siblings::of(body, &lines);
-    let mut lexical = parsed.tokens().iter().filter(|token| !token.range().is_empty()).peekable();
-    let mut claims = Vec::with_capacity(tokens.len());
-    for (token, planned) in tokens.iter().zip(planned(tokens, plan, subject.written)) {
-        let range = token.range();
-        let at = text_range(&range);
-        let line = lines.line(range.start);
-        while lexical.next_if(|one| one.range().end() <= at.start()).is_some() {}
-        let kind =
-            lexical.peek().filter(|one| one.range().start() < at.end()).map(|one| one.kind());
-        let is_comment = kind == Some(TokenKind::Comment);
-        let after = off.partition_point(|off| off.start() <= at.start());
-        let exempt = after.checked_sub(1).and_then(|at| off.get(at));
-        let exempt = exempt.filter(|off| off.contains_range(at));
-        let claim = if let Planned::Changed(rule) = planned {
-            Claim::Is(Class::Changed { rule })
-        } else if is_comment {
-            Claim::Is(Class::kept(Reason::Comment, line))
-        } else if let Some(off) = exempt {
-            Claim::Is(Class::kept(Reason::SwitchedOff, lines.line(off.start().to_usize())))
-        } else if let Some(class) = planned.class() {
-            Claim::Is(class)
-        } else if let Some(class) = siblings.class(at) {
-            Claim::Is(class)
-        } else if let Some(rule) = calls.iter().find(|(call, _)| call.contains_range(at)) {
-            Claim::Is(manual(rule.1))
-        } else if let Some(meaning) = strings.of(at) {
-            string(subject, context, &lines, token, meaning)
-        } else if let Some(meaning) = names.of(at) {
-            meaning.claim()
-        } else {
-            Claim::Open
-        };
-        claims.push(claim);
-    }
-    Ok(Explained { claims, definitions })
 }
 
 /// The claim about a token in a string.
@@ -143,7 +220,7 @@ fn string(
             if wording::is_address(text, &place) {
                 return Claim::Is(Class::kept(Reason::Address, line));
             }
-            if wording::is_sentence(content) {
+            if wording::is_sentence(content) || wording::is_long_text(content) {
                 return Claim::Is(Class::kept(Reason::Prose, line));
             }
             let name = wording::identifier(text, &place);
@@ -158,11 +235,18 @@ fn string(
                 Some(path) if path.len() > name.len() && is_bare(name) => {
                     Claim::Own(path.to_owned(), Wanted::Path)
                 }
+                _ if token.is_library() => {
+                    library(token.word(), context).map_or(Claim::Open, Claim::Is)
+                }
                 _ if !is_bare(name) => Claim::Own(name.to_owned(), Wanted::Any),
                 _ => Claim::Open,
             }
         }
         Meaning::Key(wanted) => Claim::Own(content.to_owned(), *wanted),
+        Meaning::KeyOr(wanted, read) => {
+            let key = Class::kept(Reason::TableKey, *read);
+            Claim::OwnOr(content.to_owned(), *wanted, key)
+        }
         other => other.claim(),
     }
 }

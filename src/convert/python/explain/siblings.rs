@@ -12,6 +12,7 @@ use crate::python::names::mentions_npu;
 use crate::python::npu_branches::{covers, find_kept_ranges, merge_ranges};
 
 /// The ranges that stay, with the lines that can be witnesses.
+#[derive(Debug, Clone, Default)]
 pub(super) struct Siblings {
     kept: Vec<TextRange>,
     /// Range, reason and witness of each kept range, in the same order.

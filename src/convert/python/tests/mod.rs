@@ -4,6 +4,7 @@ mod calls;
 mod modules;
 mod parameters;
 mod reported;
+mod stays;
 
 use super::*;
 use crate::encoding::apply;

@@ -384,15 +384,6 @@ fn values_that_are_no_strings_are_compared() {
 fn calls_as_such_are_reported() {
     let ray = "import ray\nids = ray.get_gpu_ids()\n";
     assert_eq!(rules(ray), ["ray.get_gpu_ids()"]);
-    // The method stays, its arguments do not.
-    let data = "import torch\nfrom torch_geometric.data import Data\n\
-                d = Data(x=torch.zeros(1, device='cuda'))\nm = d.cuda()\n";
-    assert_eq!(
-        converted(data),
-        data.replace("'cuda'", "'npu'")
-            .replace("import torch\n", "import torch\nimport torch_npu\n")
-    );
-    assert_eq!(rules(data).len(), 1);
     let offload = "def f(self):\n    self.unet.enable_xformers_memory_efficient_attention()\n";
     assert_eq!(rules(offload).len(), 1);
 }

@@ -1,0 +1,108 @@
+//! Rounds over the Python files of a tree, until no file shows anything new about the names of
+//! another one.
+//!
+//! ```text
+//! plans -> open names? -> roles that all files show -> plans again of files that mention them
+//! ```
+//!
+//! Most trees need no round: their devices are recognized where they stand.
+
+use std::collections::BTreeSet;
+
+use aho_corasick::AhoCorasick;
+use rayon::prelude::*;
+use treeedit::kind::FileKind;
+use treeedit::walk::SourceFile;
+
+use super::{Drafted, SilentFile, draft_bytes, read};
+use crate::options::Options;
+use crate::python::Project;
+use crate::python::shared_roles::ShownRoles;
+use crate::site::FilePlan;
+
+/// Files through which a role is carried, at most.
+const MAX_ROUNDS: usize = 4;
+/// Names that are searched in other files, at most.
+const MAX_NAMES: usize = 5_000;
+
+/// The files of a tree by the number of their place in the walk.
+type Numbered = (usize, Drafted);
+
+/// Carries roles between files: plans those again that gain by what others show.
+pub(super) fn share_roles(
+    mut planned: Vec<Numbered>,
+    files: &[SourceFile],
+    options: &Options,
+    project: &mut Project,
+) -> Vec<Numbered> {
+    let open: BTreeSet<String> = planned
+        .iter()
+        .filter_map(|(_, one)| shown(one))
+        .flat_map(|shown| shown.open.iter().cloned())
+        .take(MAX_NAMES)
+        .collect();
+    if open.is_empty() {
+        return planned;
+    }
+    let mut others = others(&planned, files, &open, options, project);
+    project.set_open(open);
+    for _ in 0..MAX_ROUNDS {
+        let all = planned.iter().map(|(_, one)| one).chain(&others).filter_map(shown);
+        let new: BTreeSet<String> =
+            all.flat_map(|shown| project.share(&shown.roles)).take(MAX_NAMES).collect();
+        let Some(search) = search(&new) else { break };
+        let project = &*project;
+        let again = |one: Drafted| {
+            let (file, bytes) = match &one {
+                Ok(planned) => (&planned.file, &planned.before),
+                Err(silent) => (&silent.file, &silent.bytes),
+            };
+            let gains =
+                matches!(file.kind, FileKind::Python | FileKind::Config) && search.is_match(bytes);
+            if gains { draft_bytes(&file.clone(), bytes.clone(), options, project) } else { one }
+        };
+        planned = planned.into_par_iter().map(|(at, one)| (at, again(one))).collect();
+        others = others.into_par_iter().map(again).collect();
+    }
+    planned
+}
+
+/// Python files without a word of CUDA that mention an open name: they may show what it is.
+fn others(
+    planned: &[Numbered],
+    files: &[SourceFile],
+    open: &BTreeSet<String>,
+    options: &Options,
+    project: &Project,
+) -> Vec<Drafted> {
+    let Some(search) = search(open) else { return Vec::new() };
+    let known: BTreeSet<_> = planned
+        .iter()
+        .map(|(_, one)| match one {
+            Ok(planned) => planned.file.path.as_path(),
+            Err(silent) => silent.file.path.as_path(),
+        })
+        .collect();
+    let others = files
+        .par_iter()
+        .filter(|file| file.kind == FileKind::Python && !known.contains(file.path.as_path()));
+    others
+        .filter_map(|file| {
+            let bytes = read(file).ok().filter(|bytes| search.is_match(bytes))?;
+            Some(draft_bytes(file, bytes, options, project))
+        })
+        .collect()
+}
+
+fn search(names: &BTreeSet<String>) -> Option<AhoCorasick> {
+    let names: Vec<&String> = names.iter().filter(|name| !name.is_empty()).collect();
+    (!names.is_empty()).then(|| AhoCorasick::new(names).ok())?
+}
+
+fn shown(one: &Drafted) -> Option<&ShownRoles> {
+    let plan: &FilePlan = match one {
+        Ok(planned) => &planned.plan,
+        Err(SilentFile { plan, .. }) => plan,
+    };
+    plan.shown.as_deref()
+}
