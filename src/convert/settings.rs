@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use aho_corasick::AhoCorasick;
 
 use super::rules::{Match, Rule, Rules};
+use super::site::Planner;
 
 /// The names of all settings that rules are about.
 static NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -23,7 +24,7 @@ fn hyphens(text: &[u8]) -> Vec<u8> {
 }
 
 /// The rule for a value of a setting. An option without a value is `True`.
-pub(super) fn rule(name: &str, value: &str) -> Option<&'static Rule> {
+pub(super) fn rule(planner: &Planner<'_>, name: &str, value: &str) -> Option<&'static Rule> {
     let name = name.trim_start_matches(['-', '+']).replace('-', "_");
     let last = name.rsplit('.').next().unwrap_or(&name);
     let rule = Rules::builtin().find(Match::Option, last)?;
@@ -31,20 +32,32 @@ pub(super) fn rule(name: &str, value: &str) -> Option<&'static Rule> {
         "true" | "yes" | "on" | "1" => "True",
         other => other,
     };
-    rule.speaks_of(value).then_some(rule)
+    let concerned = rule.speaks_of(value) && rule.applies(|name| planner.version(name));
+    concerned.then_some(rule)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::options::Options;
 
     #[test]
     fn values_decide() {
-        let id = |name: &str, value: &str| rule(name, value).map(|rule| rule.name);
+        let planner = Planner::new("");
+        let id = |name: &str, value: &str| rule(&planner, name, value).map(|rule| rule.name);
         assert_eq!(id("--tf32", "True"), Some("tf32"));
         assert_eq!(id("training.tf32", "true"), Some("tf32"));
         assert!(id("--tf32", "False").is_none() && id("--bf16", "True").is_none());
         assert!(id("--use-8bit-adam", "True").is_some());
+    }
+
+    #[test]
+    fn versions_decide() {
+        let packages = [("liger-kernel".to_owned(), "0.6.5".parse().unwrap())];
+        let options = Options { packages: packages.into(), ..Options::default() };
+        let new = Planner::of("", &options, None);
+        assert!(rule(&new, "use_liger_kernel", "true").is_none());
+        assert!(rule(&Planner::new(""), "use_liger_kernel", "true").is_some());
     }
 
     #[test]

@@ -333,7 +333,7 @@ fn device(planner: &mut Planner<'_>, entry: &Entry) {
 /// `tf32: true`: a key that rules are about.
 fn setting(planner: &mut Planner<'_>, entry: &Entry) {
     let (key, value) = (&planner.text[entry.key.clone()], &planner.text[entry.value.clone()]);
-    if let Some(rule) = settings::rule(key, value) {
+    if let Some(rule) = settings::rule(planner, key, value) {
         let range = entry.key.start.min(entry.value.start)..entry.value.end.max(entry.key.end);
         planner.flag(rule, range, Some(format!("{key}: {value}")));
     }

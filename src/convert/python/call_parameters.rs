@@ -171,23 +171,15 @@ impl<'a> RoleFlow<'a> {
 }
 
 impl Edits<'_> {
-    /// Returns the known version of a package.
-    fn version(&self, name: &str) -> Option<pep440_rs::Version> {
-        let options = self.planner.options;
-        let pinned = || self.planner.project.and_then(|project| project.pin(name));
-        let asked = options.packages.get(name).or_else(pinned);
-        asked.or_else(|| options.installed.get(name)).cloned()
-    }
-
     /// Whether the known version of a package is not one that the rule needs.
     fn is_refused(&self, rule: &Rule) -> bool {
-        rule.is_refused_by(|name| self.version(name))
+        rule.is_refused_by(|name| self.planner.version(name))
     }
 
     /// Returns the rules of a parameter that apply to the known versions.
     fn rules_of(&self, parameter: &Parameter) -> impl Iterator<Item = &'static Rule> {
         let rules = Rules::builtin().of_parameter(parameter);
-        rules.filter(|rule| rule.applies(|name| self.version(name)))
+        rules.filter(|rule| rule.applies(|name| self.planner.version(name)))
     }
 
     /// Returns the rule for a value of a parameter.

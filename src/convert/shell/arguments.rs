@@ -165,7 +165,9 @@ impl Reader<'_, '_, '_> {
             let next = words.get(at + 1).filter(|next| !next.text.starts_with('-'));
             let (name, value, end) = match (word.text.split_once('='), next) {
                 (Some((name, value)), _) => (name, value, word.range.end),
-                (None, Some(next)) if settings::rule(&word.text, &next.text).is_some() => {
+                (None, Some(next))
+                    if settings::rule(self.planner, &word.text, &next.text).is_some() =>
+                {
                     (word.text.as_str(), next.text.as_str(), next.range.end)
                 }
                 // A switch: what follows is no value of it.
@@ -174,7 +176,7 @@ impl Reader<'_, '_, '_> {
                 }
                 _ => continue,
             };
-            if let Some(rule) = settings::rule(name, value) {
+            if let Some(rule) = settings::rule(self.planner, name, value) {
                 let range = self.at(&(word.range.start..end));
                 self.planner.flag(rule, range, Some(format!("{name} {value}")));
             }
