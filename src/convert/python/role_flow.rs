@@ -25,7 +25,7 @@ const PASSES_ON: &[&str] = &[
 
 /// Roles that reach expressions, and the edits that follow from them.
 pub(super) struct RoleFlow<'a> {
-    source: &'a Source<'a>,
+    pub(super) source: &'a Source<'a>,
     pub edits: Edits<'a>,
     /// Values of slots, and the roles in which they are used.
     pub values: ValueFlow<'a>,
@@ -87,6 +87,11 @@ impl<'a> RoleFlow<'a> {
         }
         if role.want == Want::Variable && literal::plain(expr).is_some() {
             self.environment.plan_name(&mut self.edits, expr, None);
+            return;
+        }
+        if let Some(parameter) = role.parameter
+            && self.settle_constant(expr, literal::span(expr.range()), parameter, scope)
+        {
             return;
         }
         if literal::leading(expr).is_some() {

@@ -154,9 +154,10 @@ impl<'a> Walk<'a> {
         // Arguments that a rule of the function leaves as they are.
         if let Some(path) = self.source.scopes.path(&call.func, self.scope) {
             for parameter in Rules::builtin().parameters(&path) {
-                let rule = Rules::builtin().of_parameter(parameter);
+                let mut rules = Rules::builtin().of_parameter(parameter);
+                let rule = rules.find(|rule| rule.action == Action::Keep);
                 let keyword = call.arguments.find_keyword(parameter.name);
-                if let Some(keyword) = keyword.filter(|_| rule.action == Action::Keep) {
+                if let Some((keyword, rule)) = keyword.zip(rule) {
                     self.found.manual.push((keyword.value.range(), rule));
                 }
             }
