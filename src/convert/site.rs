@@ -283,6 +283,8 @@ impl<'a> Planner<'a> {
             }
             return;
         }
+        // What a script expands stands as a NUL in the words of its commands.
+        let detail = detail.map(|detail| detail.replace('\0', "…"));
         if !self.said.insert((range.start, range.end, rule.id, decision)) {
             return;
         }

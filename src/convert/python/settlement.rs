@@ -63,6 +63,10 @@ impl Settlement<'_, '_> {
                 return;
             }
         }
+        if self.source.is_build_script() && literal::holds(text, |text| text.contains("/whl/cu")) {
+            self.edits.flag_site(Place::RequirementsCudaWheel, text.range());
+            return;
+        }
         if literal::holds(text, |text| text.starts_with("aten::cudnn")) {
             self.edits.flag_site(Place::CudaOperator, text.range());
             return;

@@ -51,6 +51,8 @@ pub(super) struct ValueFlow<'a> {
     /// The values of all slots: most are given one or two.
     values: Vec<Value<'a>>,
     worklist: Vec<(Role, ScopeId, &'a Expr)>,
+    /// Values whose role is weaker than those that flow to them.
+    later: Vec<(Role, ScopeId, &'a Expr)>,
     /// Variables and results that hold just what another slot holds.
     readers: HashMap<Slot<'a>, Vec<Slot<'a>>>,
     /// Strings that are compared with a slot, or are the keys of one.
@@ -219,7 +221,12 @@ impl<'a> ValueFlow<'a> {
 
     /// Returns the next value that is used in a role.
     pub(super) fn next(&mut self) -> Option<(Role, ScopeId, &'a Expr)> {
-        self.worklist.pop()
+        self.worklist.pop().or_else(|| self.later.pop())
+    }
+
+    /// Records that `expr` is used in a role, unless another role reaches it first.
+    pub(super) fn use_later(&mut self, role: Role, scope: ScopeId, expr: &'a Expr) {
+        self.later.push((role, scope, expr));
     }
 
     /// Removes and returns the comparisons whose slot holds a device or backend.

@@ -37,6 +37,7 @@ static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         "flash-attn",
         "flash_attn",
         "cudnn",
+        "/whl/cu",
         "cublas",
         "nvrtc",
         "__global__",
@@ -100,7 +101,9 @@ impl<'a> Walker<'a> {
             }
             Expr::If(one) => {
                 if self.source.lists_devices(expr) && hint != Hint::Words {
-                    self.flow.spread(expr, Role::device(Place::DeviceString), self.scope);
+                    // What a library takes decides before the choice itself does.
+                    let role = Role::device(Place::DeviceString);
+                    self.flow.values.use_later(role, self.scope, expr);
                 }
                 self.visit_expr(&one.test, Hint::Quiet);
                 self.visit_expr(&one.body, hint);
