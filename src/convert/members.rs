@@ -6,8 +6,8 @@ use base::text::Text;
 
 use super::effort::Effort;
 use super::ledger::totals::Totals;
-use super::work::{NpuSupport, Work};
 use super::site::{Certainty, KeptBecause};
+use super::work::{NpuSupport, Work};
 use treeedit::kind::FileKind;
 
 /// What was converted, file by file.

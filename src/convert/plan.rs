@@ -169,7 +169,7 @@ pub struct SilentFile {
 }
 
 /// A file that is planned, or one that is only counted.
-type Drafted = Result<PlannedFile, SilentFile>;
+type Drafted = Result<PlannedFile, Box<SilentFile>>;
 
 /// A file that is worth planning, as it was read.
 struct Wanted<'a> {
@@ -222,7 +222,8 @@ fn made(
         .map(|(at, Wanted { file, bytes, planned, .. })| {
             let planned = match bytes {
                 Ok(bytes) if !planned => {
-                    Err(SilentFile { file: file.clone(), bytes, plan: FilePlan::default() })
+                    let plan = FilePlan::default();
+                    Err(Box::new(SilentFile { file: file.clone(), bytes, plan }))
                 }
                 Ok(bytes) => draft_bytes(file, bytes, options, &project),
                 Err(error) => Ok(PlannedFile {
@@ -246,7 +247,7 @@ fn made(
     for (_, one) in planned {
         match one {
             Ok(file) => plan.files.push(file),
-            Err(file) if tokens::any(&file.bytes) => plan.silent.push(file),
+            Err(file) if tokens::any(&file.bytes) => plan.silent.push(*file),
             Err(_) => {}
         }
     }
@@ -386,7 +387,7 @@ fn draft_bytes(file: &SourceFile, bytes: Vec<u8>, options: &Options, project: &P
         site.rule.text();
     }
     if silent {
-        return Err(SilentFile { file: file.clone(), bytes, plan });
+        return Err(Box::new(SilentFile { file: file.clone(), bytes, plan }));
     }
     Ok(PlannedFile { file: file.clone(), before: bytes, after, plan, problem })
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use super::effort::effort;
-use super::ledger::blocker::Blocker;
 use super::encoding::DecodeError;
+use super::ledger::blocker::Blocker;
 use super::members::{
     self, Change, ConvertMembers, ConvertResult, FileMember, PlaceMember, ProblemMember, Skipped,
     SkippedBecause,

@@ -142,7 +142,7 @@ fn draft(input: &Input<'_>, counted: Counted, options: &Options, project: &Proje
     };
     let places = places(text, &tokens);
     let lines = excerpts(text, &tokens, &claims);
-    Draft { beyond, tokens, places, claims, definitions, lines }
+    Draft { tokens, places, claims, definitions, beyond, lines }
 }
 
 /// Lines and columns, from 1; columns count characters.

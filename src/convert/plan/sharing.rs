@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use treeedit::kind::FileKind;
 use treeedit::walk::SourceFile;
 
-use super::{Drafted, SilentFile, draft_bytes, read};
+use super::{Drafted, draft_bytes, read};
 use crate::options::Options;
 use crate::python::Project;
 use crate::python::shared_roles::ShownRoles;
@@ -102,7 +102,7 @@ fn search(names: &BTreeSet<String>) -> Option<AhoCorasick> {
 fn shown(one: &Drafted) -> Option<&ShownRoles> {
     let plan: &FilePlan = match one {
         Ok(planned) => &planned.plan,
-        Err(SilentFile { plan, .. }) => plan,
+        Err(silent) => &silent.plan,
     };
     plan.shown.as_deref()
 }

@@ -7,7 +7,8 @@
 //! `.to(PLACE)` makes a device of `PLACE = "cuda"` in another file. Names that tell their role
 //! themselves need no sharing.
 
-use foldhash::HashMap;
+use std::collections::BTreeMap;
+
 use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextRange};
 
@@ -56,13 +57,13 @@ pub(crate) struct SharedParameter {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SharedRoles {
     /// Variables of modules.
-    variables: HashMap<String, Want>,
+    variables: BTreeMap<String, Want>,
     /// Results of functions.
-    results: HashMap<String, Want>,
+    results: BTreeMap<String, Want>,
     /// Parameters of functions and of constructors.
-    parameters: HashMap<String, Vec<SharedParameter>>,
+    parameters: BTreeMap<String, Vec<SharedParameter>>,
     /// Attributes and keys, by their name alone.
-    fields: HashMap<String, Want>,
+    fields: BTreeMap<String, Want>,
 }
 
 impl SharedRoles {
@@ -132,7 +133,7 @@ pub(super) fn role(want: Want) -> Role {
 
 /// The functions of a module that others can call, by the names that they call: with `self` counted
 /// or not.
-fn functions<'a>(body: &'a [Stmt]) -> impl Iterator<Item = (String, &'a StmtFunctionDef, usize)> {
+fn functions(body: &[Stmt]) -> impl Iterator<Item = (String, &StmtFunctionDef, usize)> {
     body.iter().flat_map(|stmt| match stmt {
         Stmt::FunctionDef(def) => vec![(def.name.to_string(), def, 0)],
         Stmt::ClassDef(class) => class
@@ -263,7 +264,7 @@ pub(super) fn own_words(
     planner: &Planner<'_>,
 ) -> Vec<(TextRange, TextRange)> {
     values.own_words(|expr| {
-        literal::plain(expr).is_some_and(|text| is_bare(text))
+        literal::plain(expr).is_some_and(is_bare)
             && literal::texts(expr).iter().all(|range| !planner.touched(range))
     })
 }

@@ -4,6 +4,7 @@
 //! value is a [`Slot`]; a slot that is used as a device makes devices of all that it is given.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use foldhash::{HashMap, HashSet};
 use ruff_python_ast::Expr;
@@ -13,7 +14,7 @@ use super::roles::{Role, Want, by_name};
 use pysyntax::scope::ScopeId;
 
 /// A place that holds a value.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Slot<'a> {
     /// A variable or parameter, by the scope that binds it.
     Name(ScopeId, &'a str),
@@ -54,7 +55,7 @@ pub(super) struct ValueFlow<'a> {
     /// Values whose role is weaker than those that flow to them.
     later: Vec<(Role, ScopeId, &'a Expr)>,
     /// Variables and results that hold just what another slot holds.
-    readers: HashMap<Slot<'a>, Vec<Slot<'a>>>,
+    readers: BTreeMap<Slot<'a>, Vec<Slot<'a>>>,
     /// Strings that are compared with a slot, or are the keys of one.
     compared: Vec<(Slot<'a>, ScopeId, &'a Expr)>,
     spread: HashSet<(TextRange, Want)>,
@@ -185,18 +186,18 @@ impl<'a> ValueFlow<'a> {
             // The function is found by the name of a parameter or by its own.
             Slot::Returns(_) => Some(String::new()),
         };
-        let mut found: Vec<String> = Vec::new();
-        for (slot, known) in &self.slots {
+        let holds = |known: &Known| {
             let mut at = known.values.map(|(first, _)| first);
-            while let Some(number) = at {
-                let Value { expr, next, .. } = self.values[number];
-                if is_wanted(expr) {
-                    found.extend(name(slot));
-                    break;
-                }
+            std::iter::from_fn(|| {
+                let Value { expr, next, .. } = self.values[at?];
                 at = next;
-            }
-        }
+                Some(expr)
+            })
+            .any(&is_wanted)
+        };
+        let given = self.slots.iter().filter(|(_, known)| holds(known));
+        let mut found: Vec<String> = given.filter_map(|(slot, _)| name(slot)).collect();
+        found.sort_unstable();
         let compared = self.compared.iter().filter(|(_, _, expr)| is_wanted(expr));
         found.extend(compared.filter_map(|(slot, ..)| name(slot)));
         found

@@ -393,7 +393,9 @@ impl<'a> Walker<'a> {
             let likely = self.source.imports.may_hold_devices() || words().any(other_backend);
             if likely {
                 self.flow.spread(text, role, self.scope);
-                slot.iter().for_each(|slot| self.flow.values.mark(slot, role));
+                if let Some(slot) = &slot {
+                    self.flow.values.mark(slot, role);
+                }
             } else if let Some(slot) = slot {
                 self.flow.values.compare(slot, self.scope, text);
             }

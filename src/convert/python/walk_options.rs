@@ -38,13 +38,15 @@ impl<'a> Walker<'a> {
             let Some(parameter) = parameter else { continue };
             let slot = Slot::Name(opened, parameter.name().as_str());
             for keyword in &call.arguments.keywords {
-                match keyword.arg.as_ref().map(|arg| arg.as_str()) {
+                match keyword.arg.as_ref().map(ruff_python_ast::Identifier::as_str) {
                     Some("default") => self.flow.give(slot.clone(), &keyword.value, self.scope),
                     // `type=click.Choice(["cpu", "cuda"])`
                     Some("type") => {
                         let choice = keyword.value.as_call_expr();
                         let list = choice.and_then(|choice| choice.arguments.args.first());
-                        list.iter().for_each(|list| self.flow.give(slot.clone(), list, self.scope));
+                        if let Some(list) = list {
+                            self.flow.give(slot.clone(), list, self.scope);
+                        }
                     }
                     _ => {}
                 }

@@ -27,7 +27,7 @@ use super::environment;
 use super::joined_lines::continued;
 use super::messages;
 use super::python::Project;
-use super::rules::{Match, Rules};
+use super::rules::{Match, Place, Rules};
 use super::site::Planner;
 use super::syntax::UnparsableText;
 use super::value;
@@ -38,7 +38,27 @@ const SHOW: &[&str] = &["echo", "printf", "cat", "grep", "egrep", "sed", "awk", 
 /// Plans a shell script.
 pub fn plan(planner: &mut Planner<'_>) -> Result<(), UnparsableText> {
     let text = planner.text;
-    plan_part(planner, text, 0)
+    plan_part(planner, text, 0)?;
+    report_wheels(planner, text);
+    Ok(())
+}
+
+/// Reports addresses of wheels for CUDA that no command with known arguments has: a function of the
+/// script may hand them to pip.
+fn report_wheels(planner: &mut Planner<'_>, text: &str) {
+    const INDEX: &str = "/whl/cu";
+    for (at, _) in text.match_indices(INDEX) {
+        let digits = text[at + INDEX.len()..].bytes().take_while(u8::is_ascii_digit).count();
+        let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+        let range = at + "/whl/".len()..at + INDEX.len() + digits;
+        if digits >= 2
+            && !text[line..at].trim_start().starts_with('#')
+            && !planner.touched(&range)
+            && !planner.sites().iter().any(|site| site.range.contains(&range.start))
+        {
+            planner.flag(Rules::builtin().site(Place::RequirementsCudaWheel), range, None);
+        }
+    }
 }
 
 /// Plans a script that is a part of the text, from `offset` on: a `RUN` line, a cell.

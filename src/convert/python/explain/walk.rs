@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
                     }
                     Meaning::Defined(self.line(argument.range().start()))
                 }
-                Some(text) if calls::is_key(name) && at <= 1 => self.key_that_is_read(text, line),
+                Some(text) if calls::is_key(name) && at <= 1 => Self::key_that_is_read(text, line),
                 Some(text) if calls::is_route(name) && text.starts_with('/') => {
                     Meaning::Defined(line)
                 }
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
     }
 
     /// A key that is looked up: one of the project, or a longer word that is a key whoever writes it.
-    fn key_that_is_read(&self, text: &str, line: u32) -> Meaning {
+    fn key_that_is_read(text: &str, line: u32) -> Meaning {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         if super::is_device(text) || is_bare(text) || !text.bytes().all(word) {
             return Meaning::Key(Wanted::Member);
@@ -421,7 +421,7 @@ impl<'a> Visitor<'a> for Walk<'a> {
                     }
                     Some(text) => {
                         let line = self.line(one.slice.range().start());
-                        let meaning = self.key_that_is_read(text, line);
+                        let meaning = Self::key_that_is_read(text, line);
                         self.with(meaning, |walk| walk.visit_expr(&one.slice));
                     }
                     None => self.visit_expr(&one.slice),
