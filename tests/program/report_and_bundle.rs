@@ -96,9 +96,9 @@ fn what_is_compressed_is_told_from_what_is_damaged() {
     };
     let log = packed(&b"a line of a log\n".repeat(1000));
     for (name, bytes, wanted) in [
-        ("train.log.gz", &log[..], "it is compressed, but no bundle"),
-        ("empty.gz", &packed(b"")[..], "it is compressed, but no bundle"),
-        ("cut.gz", &log[..12], "it is compressed, and damaged"),
+        ("train.log.gz", &log[..], "not an ascend-doctor bundle"),
+        ("empty.gz", &packed(b"")[..], "not an ascend-doctor bundle"),
+        ("cut.gz", &log[..12], "compressed file is damaged"),
     ] {
         std::fs::write(dir.path().join(name), bytes).unwrap();
         let (code, _, err) = run(dir.path(), &["report", name]);
@@ -124,7 +124,7 @@ fn reports_are_read_up_to_a_limit_that_is_said() {
     }
     assert_eq!(run(dir.path(), &["report", "a.json", "b.json", "-o", "p.html"]).0, 0);
     let (code, _, err) = run(dir.path(), &["report", "a.json", "b.json", "c.json"]);
-    assert!(code == 2 && err.contains("`c.json` are larger than"), "{err}");
+    assert!(code == 2 && err.contains("`c.json` exceed the limit of"), "{err}");
 }
 
 /// Secrets in every place that a bundle is made of.
@@ -381,8 +381,8 @@ fn what_is_named_is_in_it_or_is_told() {
     std::fs::create_dir(at("none")).unwrap();
     let (code, out, _, all) = bundle(&["--add", "core", "--add", "none", "--add", "train.log"]);
     assert_eq!(code, 3, "{out}");
-    assert!(flat(&out).contains("core` was named and is not in it: it is no text"), "{out}");
-    assert!(flat(&out).contains("there is no file in it"), "{out}");
+    assert!(flat(&out).contains("core` was named and is not in it: not a text file"), "{out}");
+    assert!(flat(&out).contains("contains no file"), "{out}");
     assert!(log(&all, "train.log").is_some());
     let (_, out, _, _) = bundle(&["--add", "core", "--lang", "zh"]);
     assert!(out.contains("未收入：不是文本"), "{out}");
@@ -409,8 +409,8 @@ fn what_cannot_be_read_is_missed_by_who_named_it() {
     std::fs::write(at("logs/deep/c.log.gz"), b"\x1f\x8b\x08\0cut").unwrap();
     let (code, out, _) = bundle(&["--add", "logs"]);
     assert_eq!(code, 3, "{out}");
-    assert!(flat(&out).contains("b.log.zst` was named and is not in it: it is no text"), "{out}");
-    assert!(flat(&out).contains("c.log.gz` was named and is not in it: it is compressed"), "{out}");
+    assert!(flat(&out).contains("b.log.zst` was named and is not in it: not a text file"), "{out}");
+    assert!(flat(&out).contains("c.log.gz` was named and is not in it: the compressed file"), "{out}");
     for number in 10..40 {
         std::fs::write(at("logs/deep").join(format!("{number}.log")), b"\x1f\x8b\x08").unwrap();
     }

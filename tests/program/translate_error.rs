@@ -241,6 +241,6 @@ fn data_of_ones_own_lies_over_the_tables() {
     let bad = run(&["--data", path, "4711"]);
     let said = String::from_utf8(bad.stderr).unwrap();
     assert_eq!(bad.status.code(), Some(2));
-    assert!(said.contains(&format!("{path}:17: there is no family `hous`")), "{said}");
+    assert!(said.contains(&format!("{path}:17: unknown family `hous`")), "{said}");
     assert_eq!(text(&["--data", "/nowhere.toml", "4711"]).0, 2);
 }
