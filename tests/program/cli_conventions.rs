@@ -295,7 +295,7 @@ fn a_skip_of_the_settings_leaves_out_and_says_so() {
     let (_, out, _) = run(dir.path(), &check);
     assert!(!out.contains("error[DEV-ACCESS]"), "{out}");
     let one_line = out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(one_line.contains("left out by ascend-doctor.toml:1 until 2999-12-31"), "{out}");
+    assert!(one_line.contains("skipped by ascend-doctor.toml:1 until 2999-12-31"), "{out}");
     assert!(one_line.contains("(waived: Access to the device files)"), "{out}");
     assert!(out.contains("OPS-112"), "{out}");
     let (_, json, _) = run(dir.path(), &[&check[..], &["--json", "--lang", "zh"]].concat());
@@ -314,7 +314,7 @@ fn a_skip_of_the_settings_leaves_out_and_says_so() {
     std::fs::write(&settings, format!("{SETTINGS}2020-01-31\n")).unwrap();
     let (code, out, _) = run(dir.path(), &check);
     assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{out}");
-    assert!(out.contains("ended on 2020-01-31"), "{out}");
+    assert!(out.contains("expired on 2020-01-31"), "{out}");
 }
 
 #[test]
@@ -346,7 +346,7 @@ fn the_examined_root_does_not_decide_how_it_is_judged() {
     std::fs::write(machine.join("ascend-doctor.toml"), &text).unwrap();
     let (code, out, err) = run(&machine, &["check", "--sysroot", "."]);
     assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{out}");
-    assert!(err.contains("is not read"), "{err}");
+    assert!(err.contains("are not trusted"), "{err}");
     let asked = ["check", "--sysroot", ".", "--config", "ascend-doctor.toml"];
     assert_eq!(run(&machine, &asked).0, 2);
     // Nor does a link that the root holds.
@@ -354,7 +354,7 @@ fn the_examined_root_does_not_decide_how_it_is_judged() {
     std::fs::remove_file(machine.join("ascend-doctor.toml")).unwrap();
     std::os::unix::fs::symlink("../own.toml", machine.join("ascend-doctor.toml")).unwrap();
     let (code, _, err) = run(&machine, &["check", "--sysroot", "../machine"]);
-    assert!(code == 1 && err.contains("is not read"), "{err}");
+    assert!(code == 1 && err.contains("are not trusted"), "{err}");
 }
 
 #[test]

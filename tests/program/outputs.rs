@@ -151,8 +151,8 @@ fn logs_that_may_not_be_read_are_told() {
     let (code, said) = as_nobody(dir.path(), script);
     assert_eq!(code, 0, "{said}");
     let said = flat(&said);
-    assert!(said.contains("log/debug` may hold logs and is not in it"), "{said}");
-    assert!(said.contains("1 file or directory was left out"), "{said}");
+    assert!(said.contains("log/debug` may contain logs and is not included"), "{said}");
+    assert!(said.contains("1 file or directory was skipped"), "{said}");
     std::fs::set_permissions(&log, Permissions::from_mode(0o755)).unwrap();
 }
 

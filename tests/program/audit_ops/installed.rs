@@ -72,7 +72,10 @@ fn an_installation_speaks_for_itself() {
     assert_eq!(target["installed"]["native_functions"], false);
     let (_, shown, _) = text(&[&format!("--installed={}", wheel.display()), list]);
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.contains("by its own registration files: 3 kernels, 1 operator"), "{shown}");
+    assert!(
+        shown.contains("based on its registration files: 3 kernels, 1 custom operator"),
+        "{shown}"
+    );
 }
 
 #[test]

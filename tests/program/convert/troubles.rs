@@ -143,13 +143,13 @@ fn excludes_take_the_forms_of_musa_converter() {
         Tree::new(&[("a.py", BEFORE), ("b.py", BEFORE), ("d/c.py", BEFORE), ("e.py", BEFORE)]);
     tree.convert(&["-e", "project/a.py,project/b.py", "-e", "d", "-e", "nothing.py"])
         .ended(0)
-        .said("`-e nothing.py` left nothing out");
+        .said("`-e nothing.py` excluded nothing");
     let names = ["a.py", "b.py", "d/c.py", "e.py"].map(|name| tree.read(name));
     assert_eq!(names, [BEFORE, BEFORE, BEFORE, AFTER]);
     // A patch stays one; what excluded nothing is told beside it.
     let run = tree.convert(&["--diff", "-e", "nothing.py"]).ended(0);
     assert!(!run.stdout.contains("nothing.py"), "{}", run.stdout);
-    assert!(run.stderr.contains("`-e nothing.py` left nothing out"), "{}", run.stderr);
+    assert!(run.stderr.contains("`-e nothing.py` excluded nothing"), "{}", run.stderr);
 }
 
 fn git(tree: &Tree, args: &[&str]) -> bool {
