@@ -70,6 +70,10 @@ pub fn assignment(name: &str, value: Option<&str>) -> Option<EnvDecision> {
         return by_content(name, value?);
     }
     let rule = rules.find(Match::Env, name)?;
+    // What is read or not known is no concern of a rule for certain values.
+    if rule.values.is_some() && !value.is_some_and(|value| rule.speaks_of(value)) {
+        return None;
+    }
     let mut decision = EnvDecision { rule, new_name: None, new_value: None, issues: Vec::new() };
     let flag = |rule, detail| Issue { rule, decision: Decision::Flagged, detail };
     match rule.action {

@@ -61,6 +61,7 @@ pub mod requirements;
 pub mod rules;
 pub mod rust;
 pub mod selection;
+mod settings;
 pub mod shell;
 pub mod site;
 pub mod syntax;

@@ -45,6 +45,12 @@ pub fn extensions(text: &str) -> Vec<String> {
             found.push(name);
         }
     }
+    // The class is chosen at run time: `extension_type("a.backend", …)`.
+    if text.contains("CUDAExtension") && !text.contains("CUDAExtension(") {
+        let choices = text.match_indices("ext_modules").map(|(at, _)| &text[at..]);
+        let first = |list: &str| first_name(&list[list.find('(')? + 1..]);
+        found.extend(choices.filter_map(first));
+    }
     found
 }
 

@@ -158,6 +158,13 @@ impl<'a> Planner<'a> {
         Planner::of(text, self.options, self.project)
     }
 
+    /// Returns the known version of a package.
+    pub fn version(&self, name: &str) -> Option<pep440_rs::Version> {
+        let pinned = || self.project.and_then(|project| project.pin(name));
+        let asked = self.options.packages.get(name).or_else(pinned);
+        asked.or_else(|| self.options.installed.get(name)).cloned()
+    }
+
     /// Keeps the places that begin within `lines`, byte ranges in order without overlap.
     pub fn keep_lines(&mut self, lines: Vec<Range<usize>>) {
         self.kept_lines = lines;

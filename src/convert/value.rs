@@ -41,6 +41,7 @@ pub fn role(key: &str) -> Option<Role> {
                 | "accelerator"
                 | "accelerator_type"
         )
+        || last.ends_with("_accelerator")
     {
         return Some(Role::Device);
     }

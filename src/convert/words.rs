@@ -25,14 +25,16 @@ impl Rule {
 
     /// One statement about what was met, without the places.
     pub fn title(&self) -> Text {
-        if matches!(self.how, Match::Site | Match::File | Match::Call)
+        if matches!(self.how, Match::Site | Match::File | Match::Call | Match::Option)
             && let Some(note) = self.text().note
         {
             return Text::new(first_sentence(note.en), first_sentence(note.zh));
         }
         let name = self.subject();
         match (self.how, self.class) {
-            (Match::Site | Match::File | Match::Call, _) => ui::ConvertTitlePlace { name }.text(),
+            (Match::Site | Match::File | Match::Call | Match::Option, _) => {
+                ui::ConvertTitlePlace { name }.text()
+            }
             (Match::Library, Class::Missing) => ui::ConvertTitleLibraryMissing { name }.text(),
             (Match::Library, _) => ui::ConvertTitleLibrary { name }.text(),
             (_, Class::Missing) => ui::ConvertTitleMissing { name }.text(),
@@ -56,7 +58,7 @@ impl Rule {
     /// Why that matters, without what the title says already; may be empty.
     pub fn cause_beyond_title(&self) -> Text {
         let cause = self.cause();
-        if !matches!(self.how, Match::Site | Match::File | Match::Call)
+        if !matches!(self.how, Match::Site | Match::File | Match::Call | Match::Option)
             || self.text().note.is_none()
         {
             return cause;

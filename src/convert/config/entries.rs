@@ -5,6 +5,8 @@ use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
+use super::super::settings;
+
 /// Words of which an entry must hold one in its key or its value.
 static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
@@ -63,7 +65,12 @@ impl<'a> Entries<'a> {
         let key = &self.text[entry.key.clone()];
         let value = &self.text[entry.value.clone()];
         let option = entry.list && value.starts_with("--");
-        if key == "value" || option || WORDS.is_match(key) || WORDS.is_match(value) {
+        if settings::mentions(key.as_bytes())
+            || key == "value"
+            || option
+            || WORDS.is_match(key)
+            || WORDS.is_match(value)
+        {
             self.all.push(entry);
         }
     }

@@ -18,6 +18,7 @@ use super::nvidia_keys;
 use super::python;
 use super::python::roles::Want;
 use super::rules::{Place, Rules};
+use super::settings;
 use super::shell;
 use super::site::{Certainty, Planner};
 use super::syntax::UnparsableText;
@@ -29,7 +30,7 @@ const NEEDLES: &[&str] = &["cuda", "nccl", "CUDA", "NCCL", "GPU", "gpu", "nvidia
 /// Plans a configuration; its name (without directories) tells the format.
 pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), UnparsableText> {
     let text = planner.text;
-    if !NEEDLES.iter().any(|needle| text.contains(needle)) {
+    if !NEEDLES.iter().any(|needle| text.contains(needle)) && !settings::mentions(text.as_bytes()) {
         return Ok(());
     }
     let lower = name.to_ascii_lowercase();
@@ -86,7 +87,7 @@ fn toml_value(
                 toml_value(text, item, mapping, key, true, entries);
             }
         }
-        DeValue::String(_) | DeValue::Integer(_) => {
+        DeValue::String(_) | DeValue::Integer(_) | DeValue::Boolean(_) => {
             let value = unquoted(text, value.span());
             entries.push(Entry { mapping, key: key.clone(), value, list });
         }
@@ -188,6 +189,7 @@ fn judge(planner: &mut Planner<'_>, entries: &Entries<'_>) {
         }
         if !mapping.aware && !is_workflow && !of_npus.contains(&text[entry.key.clone()]) {
             device(planner, entry);
+            setting(planner, entry);
             accelerate(planner, entry, mapping);
         }
     }
@@ -325,6 +327,15 @@ fn device(planner: &mut Planner<'_>, entry: &Entry) {
             let detail = format!("{key}: {value}");
             planner.flag(rule, entry.value.clone(), Some(detail));
         }
+    }
+}
+
+/// `tf32: true`: a key that rules are about.
+fn setting(planner: &mut Planner<'_>, entry: &Entry) {
+    let (key, value) = (&planner.text[entry.key.clone()], &planner.text[entry.value.clone()]);
+    if let Some(rule) = settings::rule(planner, key, value) {
+        let range = entry.key.start.min(entry.value.start)..entry.value.end.max(entry.key.end);
+        planner.flag(rule, range, Some(format!("{key}: {value}")));
     }
 }
 

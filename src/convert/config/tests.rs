@@ -24,6 +24,23 @@ fn converted(name: &str, text: &str) -> String {
 }
 
 #[test]
+fn settings_that_rules_are_about_are_reported() {
+    for (name, text, rule) in [
+        ("a.yaml", "model: m\ntf32: true\nbf16: true\n", "tf32"),
+        ("a.yaml", "training:\n  optim: paged_adamw_8bit\n", "optim"),
+        ("a.json", "{\"aio\": {\"use_gds\": true}}", "use_gds"),
+        ("a.toml", "load_in_4bit = true\n", "load_in_4bit"),
+        ("a.ini", "[model]\nattn_implementation = flash_attention_3\n", "attn_implementation"),
+    ] {
+        assert_eq!(converted(name, text), text);
+        assert_eq!(flags(name, text), [rule], "{text}");
+    }
+    for text in ["tf32: false\n", "optim: adamw_torch\n", "load_in_4bit: ${quantize}\n"] {
+        assert!(flags("a.yaml", text).is_empty(), "{text}");
+    }
+}
+
+#[test]
 fn yaml_values() {
     for (before, after) in [
         ("device: cuda  # cuda\nname: cuda\n", "device: npu  # cuda\nname: cuda\n"),

@@ -77,43 +77,40 @@ pub(crate) fn collect(
         all.iter().enumerate().map(|(at, file)| (file.path.as_path(), at)).collect();
     let mut inputs: Vec<Input<'_>> = planned.chain(silent).collect();
     inputs.sort_by_key(|input| order.get(input.file.path.as_path()).copied());
-    let texts: Vec<(String, usize)> = inputs
+    let mut texts: Vec<Option<Counted>> = inputs
         .par_iter()
         .map(|input| {
             let text = text_of(input.file.kind, input.bytes);
-            let count = tokens::find(&text, 0).1;
-            (text, count)
+            let (tokens, more) = tokens::find(&text, MAX_FILE);
+            (!tokens.is_empty()).then_some(Counted { text, tokens, beyond: more })
         })
         .collect();
     let mut left = MAX_RUN;
-    let limits: Vec<usize> = texts
-        .iter()
-        .map(|(_, count)| {
-            let limit = (*count).min(MAX_FILE).min(left);
-            left -= limit;
-            limit
-        })
-        .collect();
+    for counted in texts.iter_mut().flatten() {
+        let all = counted.tokens.len();
+        counted.tokens.truncate(left);
+        counted.beyond += all - counted.tokens.len();
+        left -= counted.tokens.len();
+    }
     let drafts: Vec<Option<Draft>> = inputs
         .par_iter()
-        .zip(&texts)
-        .zip(&limits)
-        .map(|((input, (text, count)), limit)| {
-            (*count > 0).then(|| draft(input, text, *count, *limit, options, project))
-        })
+        .zip(texts)
+        .map(|(input, counted)| Some(draft(input, counted?, options, project)))
         .collect();
     settle(&inputs, drafts, all)
 }
 
-fn draft(
-    input: &Input<'_>,
-    text: &str,
-    count: usize,
-    limit: usize,
-    options: &Options,
-    project: &Project,
-) -> Draft {
-    let (tokens, _) = tokens::find(text, limit);
+/// The tokens of one text.
+struct Counted {
+    text: String,
+    tokens: Vec<Token>,
+    /// Tokens beyond a limit.
+    beyond: usize,
+}
+
+fn draft(input: &Input<'_>, counted: Counted, options: &Options, project: &Project) -> Draft {
+    let Counted { text, tokens, beyond } = counted;
+    let text = text.as_str();
     let Input { plan, written, readable, .. } = *input;
     let name = input.file.path.file_name().unwrap_or_default().to_string_lossy();
     let open = |tokens: &[Token]| (vec![Claim::Open; tokens.len()], Vec::new());
@@ -145,7 +142,7 @@ fn draft(
     };
     let places = places(text, &tokens);
     let lines = excerpts(text, &tokens, &claims);
-    Draft { beyond: count - tokens.len(), tokens, places, claims, definitions, lines }
+    Draft { beyond, tokens, places, claims, definitions, lines }
 }
 
 /// Lines and columns, from 1; columns count characters.
@@ -239,7 +236,7 @@ fn settle(inputs: &[Input<'_>], mut drafts: Vec<Option<Draft>>, all: &[SourceFil
 
 /// The class of a name that the same file defines.
 fn local(claim: &Claim, own: &BTreeMap<String, (DefinitionKind, u32)>) -> Option<Class> {
-    let Claim::Own(name, wanted) = claim else { return None };
+    let (Claim::Own(name, wanted) | Claim::OwnOr(name, wanted, _)) = claim else { return None };
     let (_, line) = own.get(name)?;
     let fits = match wanted {
         Wanted::Variable => true,

@@ -138,6 +138,8 @@ pub(crate) enum Claim {
     Is(Class),
     /// Part of this name: kept if the tree defines it.
     Own(String, Wanted),
+    /// The same, and of this class if the tree does not define it.
+    OwnOr(String, Wanted, Class),
     /// Nothing in the file accounts for it.
     Open,
 }

@@ -59,6 +59,10 @@ impl Index {
             Claim::Is(class) => return class,
             Claim::Open => None,
             Claim::Own(name, wanted) => self.witness(&name, wanted),
+            Claim::OwnOr(name, wanted, class) => match self.witness(&name, wanted) {
+                Some(witness) => Some(witness),
+                None => return class,
+            },
         };
         let witness = witness.or_else(|| self.package(token));
         witness

@@ -146,10 +146,12 @@ impl PlainFile<'_> {
         {
             if column < value_at {
                 let bare = is_bare(key) && !key.eq_ignore_ascii_case("gpu");
+                // A longer name is a key, whoever reads it.
                 return if bare {
                     Claim::Open
                 } else {
-                    Claim::Own(key.replace('-', "_"), Wanted::Code)
+                    let key_of_table = Class::kept(Reason::TableKey, number);
+                    Claim::OwnOr(key.replace('-', "_"), Wanted::Code, key_of_table)
                 };
             }
             if WORDS.contains(&key) || wording::is_sentence(&line[value_at..]) {
@@ -182,7 +184,9 @@ impl PlainFile<'_> {
             let (line, column) = lines.around(range.start);
             let number = lines.line(range.start);
             let name = match self.kind {
-                FileKind::Shell | FileKind::Container | FileKind::Text => assigned(line, column),
+                FileKind::Shell | FileKind::Container | FileKind::Text => {
+                    assigned(line, column).or_else(|| case_of_option(line))
+                }
                 FileKind::Config | FileKind::Requirements => {
                     key(line).filter(|(_, value_at)| column < *value_at).map(|(key, _)| key)
                 }
@@ -192,6 +196,7 @@ impl PlainFile<'_> {
             if let Some(name) = name {
                 let kind = match self.kind {
                     FileKind::Config | FileKind::Requirements => DefinitionKind::Setting,
+                    _ if case_of_option(line).is_some() => DefinitionKind::Member,
                     _ => DefinitionKind::Name,
                 };
                 found.push(Definition { name: name.replace('-', "_"), kind, line: number });
@@ -212,6 +217,13 @@ fn key(line: &str) -> Option<(&str, usize)> {
     named.then_some((key, offset + end + 1))
 }
 
+/// The option that a branch of a script handles: `--use-cuda)`.
+fn case_of_option(line: &str) -> Option<&str> {
+    let pattern = line.trim().split(')').next().filter(|_| line.contains(')'))?;
+    let option = pattern.split('|').find(|one| one.trim().starts_with("--"))?;
+    Some(option.trim().trim_start_matches('-'))
+}
+
 /// The macro, function or variable that a line of C++ defines at `column`.
 fn native(line: &str, column: usize) -> Option<&str> {
     let inside = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -222,7 +234,9 @@ fn native(line: &str, column: usize) -> Option<&str> {
     let (head, rest) = (line[..from].trim_end(), line[to..].trim_start());
     let is_type = head.ends_with(|c: char| c.is_alphanumeric() || "_&*>".contains(c));
     let returned = head.ends_with("return") || head.contains(['(', '=', '"', '{']);
+    let is_class = head.ends_with("class") || head.ends_with("struct");
     let defines = head.trim_start() == "#define"
+        || is_class && (rest.starts_with('{') || rest.starts_with(':') || rest.is_empty())
         || is_type && !returned && (rest.starts_with('(') || rest.starts_with("= "));
     defines.then_some(&line[from..to])
 }
@@ -287,7 +301,8 @@ mod tests {
     #[test]
     fn configurations() {
         let found = claims("a.yaml", "n_gpus: 4\ndescription: gpu\ndevice: gpu\ncuda: true\n");
-        assert_eq!(found[0], Claim::Own("n_gpus".into(), Wanted::Code));
+        let key = Class::kept(Reason::TableKey, 1);
+        assert_eq!(found[0], Claim::OwnOr("n_gpus".into(), Wanted::Code, key));
         assert_eq!(reason(&found[1]), Some(Reason::Prose));
         assert_eq!(found[2..], [Claim::Open, Claim::Open]);
     }

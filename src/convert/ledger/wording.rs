@@ -24,10 +24,15 @@ pub(crate) fn is_sentence(text: &str) -> bool {
         word.chars().count() > 1 && word.chars().all(|c| c.is_alphabetic() || c == '\'' || c == '-')
     });
     let code =
-        ["--", "torch.", "==", "${", "$(", "&&", "import ", "os.", "=\"", "='", ".cuda", "def "];
+        ["--", "torch.", " == ", "${", "$(", "&&", "import ", "os.", "=\"", "='", ".cuda", "def "];
     let lower = text.to_ascii_lowercase();
-    words.count() >= 2
-        && spoken.count() >= 2
+    // Data that a program reads.
+    let begin = text.trim_start();
+    let ideographs = text.chars().filter(|c| ('\u{3040}'..='\u{9fff}').contains(c)).count();
+    let data = (begin.starts_with(['{', '[']) && text.contains(['"', '\'']) && text.contains(':'))
+        || begin.starts_with('<');
+    !data
+        && (words.count() >= 2 && spoken.count() >= 2 || ideographs >= 4)
         && !code.iter().any(|sign| lower.contains(sign))
         && !COMMANDS.iter().any(|word| lower.contains(word))
 }
@@ -58,7 +63,8 @@ pub(crate) fn is_address(text: &str, range: &Range<usize>) -> bool {
         .map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8));
     let end = text[range.end..].find(ends).map_or(text.len(), |at| range.end + at);
     let word = &text[start..end];
-    word.contains("://") || word.starts_with("git@") || is_hub_name(word)
+    let cached = word.split('/').any(|part| part.starts_with("models--"));
+    word.contains("://") || word.starts_with("git@") || is_hub_name(word) || cached
 }
 
 /// `nvidia/segformer-b0`: the owner is the company, the rest a repository.
@@ -87,7 +93,9 @@ pub(crate) fn path<'t>(text: &'t str, range: &Range<usize>) -> Option<&'t str> {
 pub(crate) fn option(text: &str, range: &Range<usize>) -> Option<String> {
     let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
     let word = &text[widened(text, range, inside)];
-    let name = word.strip_prefix("--")?;
+    // `-gpuid` too, but no `-g`.
+    let name =
+        word.strip_prefix("--").or_else(|| word.strip_prefix('-').filter(|name| name.len() > 2))?;
     Some(name.replace('-', "_"))
 }
 

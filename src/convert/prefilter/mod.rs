@@ -15,6 +15,7 @@ use memchr::memmem;
 
 use super::options::Options;
 use super::rules::{Action, Match, Rules};
+use super::settings;
 use context::{Contexts, Kind};
 use treeedit::kind::FileKind;
 
@@ -158,17 +159,23 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| {
                 // Who calls a function of a package imports it, methods of unknown objects aside.
                 Match::Call => {
                     let root = name.split(['.', '(']).next().unwrap_or(name);
+                    let (function, parameter) = name.rsplit_once('(').unwrap_or((name, ""));
                     if root == "*" {
-                        let parameter =
-                            name.rsplit_once('(').map_or(name, |(_, parameter)| parameter);
                         let end = parameter.find([':', ')']).unwrap_or(parameter.len());
-                        all.push((&parameter[..end], Counts::Word));
+                        // A call that omits the parameter, or gives it by position, names only
+                        // the method.
+                        let by_name = end > 0 && !parameter.contains(':');
+                        let by_method = !by_name || rule.is_for_omitted();
+                        let method = function.rsplit('.').next().unwrap_or(function);
+                        let word = if by_method { method } else { &parameter[..end] };
+                        all.push((word, Counts::Word));
                     } else {
                         packages.push(root.into());
-                        besides.entry(root).or_default().push("");
+                        let rest = function.split_once('.').map_or("", |(_, rest)| rest);
+                        besides.entry(root).or_default().push(rest);
                     }
                 }
-                Match::Site | Match::File => {}
+                Match::Site | Match::File | Match::Option => {}
             }
         }
     }
@@ -227,7 +234,9 @@ impl Prefilter {
                     || NEEDLES.packages.is_match(bytes)
             }
             FileKind::Text => false,
-            FileKind::Shell | FileKind::Config | FileKind::Container => PLAIN_WORDS.is_match(bytes),
+            FileKind::Shell | FileKind::Config | FileKind::Container => {
+                PLAIN_WORDS.is_match(bytes) || settings::mentions(bytes)
+            }
         }
     }
 
@@ -286,7 +295,8 @@ fn has_package(bytes: &[u8], installs: bool) -> bool {
 
 /// Whether a source has what has to stand beside a package: a name that is imported from it.
 fn besides(bytes: &[u8], package: usize) -> bool {
-    let has = |part: &str| memmem::find(bytes, part.as_bytes()).is_some();
+    // The object of a method is a call: `InferenceSession().io_binding`.
+    let has = |part: &str| memmem::find(bytes, part.trim_end_matches("()").as_bytes()).is_some();
     NEEDLES
         .besides
         .get(&package)

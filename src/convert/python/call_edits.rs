@@ -34,7 +34,9 @@ impl TorchCall<'_, '_> {
                 self.prepend_argument(Place::GradscalerDefault, "\"npu\"");
             }
             "torch.random.fork_rng" if count < 5 && !has("device_type") && !open => {
-                self.append_argument(Place::ForkRngDefault, "device_type=\"npu\"");
+                let rule = Rules::builtin().site(Place::ForkRngDefault);
+                let text = "device_type=\"npu\"";
+                self.edits.append_argument(rule, call, text, Certainty::Exact);
             }
             "torch.is_autocast_enabled" if count == 0 && !open => {
                 self.rename(Place::AutocastEnabledDefault, "is_autocast_enabled");
@@ -57,7 +59,10 @@ impl TorchCall<'_, '_> {
             "torch.jit.script" if source.context.options.transfer => {
                 self.edits.flag_site(Place::TorchJit, range);
             }
-            "torch.compile" => self.edits.flag_site(Place::TorchCompile, range),
+            // A rule may decide about the backend.
+            "torch.compile" if !has_kept(self.edits, call) => {
+                self.edits.flag_site(Place::TorchCompile, range);
+            }
             "torch.set_default_tensor_type" => {
                 let text = arguments.args.first().map_or("", |arg| &source.text[arg.range()]);
                 if text.contains("cuda") {
@@ -114,24 +119,6 @@ impl TorchCall<'_, '_> {
         self.edits.change(rule, at..at, text, Certainty::Exact);
     }
 
-    /// Inserts `text` after the arguments of the call.
-    fn append_argument(&mut self, site: Place, text: &str) {
-        let call = self.call;
-        let rule = Rules::builtin().site(site);
-        let last = call
-            .arguments
-            .args
-            .iter()
-            .map(Expr::end)
-            .chain(call.arguments.keywords.iter().map(ruff_text_size::Ranged::end))
-            .max();
-        let (at, text) = match last {
-            Some(end) => (end.to_usize(), format!(", {text}")),
-            None => (span(call.arguments.range()).start + 1, text.to_owned()),
-        };
-        self.edits.change(rule, at..at, text, Certainty::Exact);
-    }
-
     /// Renames the function of the call: `torch.is_autocast_enabled()` refers to CUDA,
     /// `torch.npu.is_autocast_enabled()` does not, in any version.
     fn rename(&mut self, site: Place, name: &str) {
@@ -150,6 +137,11 @@ impl TorchCall<'_, '_> {
             _ => self.edits.flag(rule, span(call.range()), Some(name.to_owned())),
         }
     }
+}
+
+/// Whether a rule decided about a named argument.
+fn has_kept(edits: &Edits<'_>, call: &ExprCall) -> bool {
+    call.arguments.keywords.iter().any(|keyword| edits.is_kept(&span(keyword.value.range())))
 }
 
 /// Plans `getattr(torch, 'cuda')`.

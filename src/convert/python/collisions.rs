@@ -5,27 +5,82 @@
 //! plan -> texts of members before and after its edits -> members that are equal only afterwards
 //! ```
 //!
-//! What would collide stays and is reported. A plan without edits has no collisions.
+//! What would collide stays. If the other member is there without an edit, it is the sibling for NPUs
+//! and nothing has to be done; two members that both change are reported. A plan without edits has no
+//! collisions.
 
 use std::ops::Range;
 
 use foldhash::{HashMap, HashSet};
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Decorator, Expr, ExprCall, Pattern, Stmt};
-use ruff_text_size::{Ranged as _, TextRange};
+use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
 use super::literal::span;
 use crate::encoding::Edit;
+use crate::rules::Match;
+use crate::site::{Decision, Site};
+
+/// A member that edits make equal to another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Collision {
+    pub member: TextRange,
+    /// The member that it would be equal to, if that one stays as it is.
+    pub sibling: Option<TextRange>,
+}
+
+impl Collision {
+    /// Why the member stays.
+    pub(super) fn withheld(&self) -> Withheld {
+        let why = self.sibling.map_or(Why::Conflict, Why::Sibling);
+        Withheld { range: self.member, why }
+    }
+}
+
+/// A place that a first plan changes and the final one does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Withheld {
+    pub range: TextRange,
+    pub why: Why,
+}
+
+/// Why a place does not change after all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Why {
+    /// This member of its group is the one for NPUs.
+    Sibling(TextRange),
+    /// Another member of its group would change to the same.
+    Conflict,
+    /// It decides what this statement builds.
+    Build(TextRange),
+}
+
+/// In a script that builds CUDA extensions: what a first plan changes besides names of packages.
+pub(super) fn find_build_decisions(body: &[Stmt], text: &str, sites: &[Site]) -> Vec<Withheld> {
+    let build = body.iter().find(|stmt| text[stmt.range()].contains("CUDAExtension"));
+    let setup = body.iter().rev().find(|stmt| text[stmt.range()].starts_with("setup("));
+    let Some(build) = setup.or(build) else { return Vec::new() };
+    let changed = sites.iter().filter(|site| {
+        site.decision == Decision::Changed && !matches!(site.rule.how, Match::Package)
+    });
+    let at = |offset: usize| TextSize::try_from(offset).unwrap_or_default();
+    changed
+        .map(|site| Withheld {
+            range: TextRange::new(at(site.range.start), at(site.range.end)),
+            why: Why::Build(build.range()),
+        })
+        .collect()
+}
 
 /// The members that edits make equal to another one, in the order of the text.
-pub(super) fn find_collisions(body: &[Stmt], text: &str, edits: &[Edit]) -> Vec<TextRange> {
+pub(super) fn find_collisions(body: &[Stmt], text: &str, edits: &[Edit]) -> Vec<Collision> {
     if edits.is_empty() {
         return Vec::new();
     }
     let mut finder = Finder { text, edits, found: Vec::new() };
     finder.visit_body(body);
-    finder.found.sort_by_key(|range| (range.start(), range.end()));
-    finder.found.dedup();
+    finder.found.sort_by_key(|one| (one.member.start(), one.member.end()));
+    finder.found.dedup_by_key(|one| one.member);
     finder.found
 }
 
@@ -33,7 +88,7 @@ struct Finder<'t> {
     text: &'t str,
     /// In the order of the text, without overlap.
     edits: &'t [Edit],
-    found: Vec<TextRange>,
+    found: Vec<Collision>,
 }
 
 impl Finder<'_> {
@@ -82,7 +137,11 @@ impl Finder<'_> {
         for (range, (_, after)) in members.iter().zip(texts()) {
             let Some(after) = after else { continue };
             if kinds.get(after.as_str()).is_some_and(|befores| befores.len() > 1) {
-                self.found.push(*range);
+                let sibling = members.iter().zip(texts()).find(|(_, (text, edited))| {
+                    edited.is_none() && text.as_str() == after.as_str()
+                });
+                let sibling = sibling.map(|(range, _)| *range);
+                self.found.push(Collision { member: *range, sibling });
             }
         }
     }

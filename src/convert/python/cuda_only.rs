@@ -6,9 +6,10 @@
 
 use foldhash::HashSet;
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{CmpOp, Expr, Stmt, StmtFunctionDef};
+use ruff_python_ast::{CmpOp, Decorator, Expr, Stmt, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextRange};
 
+use super::cuda_questions::{Questions, SameQuestions};
 use super::literal;
 use super::source::Source;
 
@@ -17,6 +18,9 @@ const MAX_STATEMENTS: usize = 3;
 
 /// What the body of a function holds that calls an extension or a kernel.
 const EVIDENCE: &[&str] = &["plugin", "_ext.", "_C.", "torch.ops.", "_cuda.", "autograd.Function"];
+
+/// Names of the compiled module of a package.
+const COMPILED: &[&str] = &["_C", "_ext", "_cuda", "_kernels"];
 
 /// Beginnings of names of functions that ask for CUDA or choose it.
 const ORDINARY: &[&str] = &[
@@ -61,8 +65,17 @@ pub(super) fn find_guards(source: &Source<'_>, body: &[Stmt]) -> Vec<Guard> {
     }
     let mut kernels = Kernels { source, names: HashSet::default() };
     kernels.visit_body(body);
-    let mut finder = Finder { source, kernels: kernels.names, found: Vec::new() };
+    let mut finder = Finder {
+        source,
+        kernels: kernels.names,
+        made_by_kernels: HashSet::default(),
+        found: Vec::new(),
+    };
+    let mut made = Made { finder: &finder, names: HashSet::default() };
+    made.visit_body(body);
+    finder.made_by_kernels = made.names;
     finder.visit_body(body);
+    finder.same_questions(body);
     finder.found.sort_by_key(|guard| (guard.test.start(), guard.test.end()));
     finder.found.dedup();
     finder.found
@@ -111,21 +124,49 @@ fn is_named_after_cuda(name: &str) -> bool {
     !words.is_empty() && !words.iter().any(|word| ORDINARY.contains(word))
 }
 
+/// Collects the variables that hold what extensions return.
+struct Made<'f, 's, 'a> {
+    finder: &'f Finder<'s, 'a>,
+    names: HashSet<String>,
+}
+
+impl<'b> Visitor<'b> for Made<'_, '_, '_> {
+    fn visit_stmt(&mut self, stmt: &'b Stmt) {
+        if let Stmt::Assign(one) = stmt
+            && let [Expr::Name(name)] = &*one.targets
+            && let Expr::Call(call) = &*one.value
+            && self.finder.is_kernel(&call.func)
+        {
+            self.names.insert(name.id.to_string());
+        }
+        walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, _: &'b Expr) {}
+}
+
 struct Finder<'s, 'a> {
     source: &'s Source<'a>,
     kernels: HashSet<String>,
+    /// Variables that hold what extensions return.
+    made_by_kernels: HashSet<String>,
     found: Vec<Guard>,
 }
 
 impl<'b> Finder<'_, '_> {
     /// Whether a branch only runs CUDA-only code.
     fn is_cuda_only(&self, body: &'b [Stmt]) -> bool {
-        if body.is_empty() || body.len() > MAX_STATEMENTS {
-            return false;
-        }
-        let mut calls = Calls { finder: self, kernel: false, device: false };
+        let mut calls = Calls { finder: self, kernel: false, extension: false, device: false };
         calls.visit_body(body);
-        calls.kernel && !calls.device
+        // Compiled code runs on CUDA whatever surrounds it; a function is known by its name only.
+        let is_short = body.len() <= MAX_STATEMENTS;
+        (calls.extension || calls.kernel && is_short) && !calls.device
+    }
+
+    /// Whether a function is part of a compiled module.
+    fn is_compiled(&self, func: &Expr) -> bool {
+        let of_object = func.as_attribute_expr().is_some_and(|one| self.is_of_kernel(&one.value));
+        of_object || self.source.scopes.path(func, 0).is_some() && self.is_kernel(func)
     }
 
     /// Whether a function or module is one that only CUDA can run.
@@ -141,7 +182,11 @@ impl<'b> Finder<'_, '_> {
         if let Some(path) = path {
             let project = self.source.context.project;
             let built = |part: &str| {
-                part.ends_with("_cuda") || project.is_some_and(|project| project.is_extension(part))
+                part.ends_with("_cuda")
+                    || part.starts_with("triton_")
+                    || part.ends_with("_triton")
+                    || COMPILED.contains(&part)
+                    || project.is_some_and(|project| project.is_extension(part))
             };
             let mut parts = path.split('.').peekable();
             if matches!(parts.peek(), Some(&"torch")) {
@@ -156,6 +201,31 @@ impl<'b> Finder<'_, '_> {
             _ => return false,
         };
         self.kernels.contains(name)
+            || func.as_attribute_expr().is_some_and(|method| self.is_of_kernel(&method.value))
+    }
+
+    /// Adds the tests that ask the same in the functions of the guards found so far:
+    /// `if x.device.type != "cuda"` before `if x.device.type == "cuda"`.
+    fn same_questions(&mut self, body: &'b [Stmt]) {
+        let compared = |guard: &Guard| {
+            let text = &self.source.text[guard.test];
+            let (subject, _) = text.split_once(" == ").or_else(|| text.split_once(" != "))?;
+            Some((subject.to_owned(), *guard))
+        };
+        let asked: Vec<(String, Guard)> = self.found.iter().filter_map(compared).collect();
+        if asked.is_empty() {
+            return;
+        }
+        let mut same =
+            SameQuestions { source: self.source, asked: &asked, around: None, found: Vec::new() };
+        same.visit_body(body);
+        self.found.extend(same.found);
+    }
+
+    /// Whether an object is made by an extension: `table = backend.GPUHashTable(…)`.
+    fn is_of_kernel(&self, object: &Expr) -> bool {
+        let Expr::Name(name) = object else { return false };
+        self.made_by_kernels.contains(name.id.as_str())
     }
 
     fn keep_questions(&mut self, test: &'b Expr, branch: TextRange) {
@@ -167,23 +237,73 @@ impl<'b> Finder<'_, '_> {
     /// `if not x.is_cuda: return reference(x)`, with CUDA-only code behind.
     fn early_exits(&mut self, body: &'b [Stmt]) {
         for (at, stmt) in body.iter().enumerate() {
+            let rest = &body[at + 1..];
+            // `assert x.is_cuda`
+            if let Stmt::Assert(one) = stmt
+                && !is_negated(&one.test)
+                && self.is_cuda_only(rest)
+            {
+                self.keep_questions(&one.test, around(rest));
+            }
             let Stmt::If(one) = stmt else { continue };
             let leaves = matches!(one.body.last(), Some(Stmt::Return(_) | Stmt::Raise(_)));
-            let rest = &body[at + 1..];
             if !leaves || !one.elif_else_clauses.is_empty() || !is_negated(&one.test) {
                 continue;
             }
-            let facts = rest.len() > 1 && self.needs_facts(rest);
+            let facts = rest.len() > 1 && self.needs_facts(rest) || self.asks_cudnn(body);
             if self.is_cuda_only(rest) || facts {
                 self.keep_questions(&one.test, around(rest));
             }
         }
     }
 
+    /// `@torch.library.custom_op("a::b", device_types="cuda")` in front of CUDA-only code.
+    fn registrations(&mut self, def: &'b StmtFunctionDef) {
+        let registers = |decorator: &&'b Decorator| {
+            let call = decorator.expression.as_call_expr();
+            let path = call.and_then(|call| self.source.scopes.path(&call.func, 0));
+            path.is_some_and(|path| path.starts_with("torch.library."))
+        };
+        let Some(decorator) = def.decorator_list.iter().find(registers) else { return };
+        if !self.is_cuda_only(&def.body) {
+            return;
+        }
+        let Some(call) = decorator.expression.as_call_expr() else { return };
+        let keywords = call.arguments.keywords.iter().map(|keyword| &keyword.value);
+        for device in call.arguments.args.iter().chain(keywords) {
+            if literal::plain(device).is_some_and(super::names::cuda_device) {
+                let branch = around(&def.body);
+                self.found.push(Guard { test: device.range(), branch });
+            }
+        }
+    }
+
+    /// Whether statements ask for cuDNN too: `if not torch.backends.cudnn.enabled: return False`.
+    fn asks_cudnn(&self, body: &'b [Stmt]) -> bool {
+        let tests = body.iter().filter_map(Stmt::as_if_stmt).map(|one| &one.test);
+        tests.into_iter().any(|test| self.source.text[test.range()].contains("backends.cudnn."))
+    }
+
+    /// Whether a test compares the compute capability of a CUDA device.
+    fn asks_capability(&self, test: &Expr) -> bool {
+        let text = &self.source.text[test.range()];
+        test.is_compare_expr()
+            && (text.contains("get_device_capability")
+                || text.contains("get_device_properties")
+                    && (text.contains(".major") || text.contains(".minor")))
+    }
+
+    /// Whether a branch reads facts of the installed CUDA: `torch.version.cuda`.
+    fn reads_version(&self, body: &'b [Stmt]) -> bool {
+        let mut calls = Calls { finder: self, kernel: false, extension: false, device: false };
+        calls.visit_body(body);
+        self.source.text[around(body)].contains("torch.version.cuda") && !calls.device
+    }
+
     /// Whether statements compute with facts that an NPU does not have, and choose no device.
     fn needs_facts(&self, body: &'b [Stmt]) -> bool {
         let text = &self.source.text[around(body)];
-        let mut calls = Calls { finder: self, kernel: false, device: false };
+        let mut calls = Calls { finder: self, kernel: false, extension: false, device: false };
         calls.visit_body(body);
         let facts = text.contains("get_device_properties")
             && (text.contains(".major") || text.contains(".minor"));
@@ -216,11 +336,14 @@ impl<'b> Visitor<'b> for Finder<'_, '_> {
     }
 
     fn visit_stmt(&mut self, stmt: &'b Stmt) {
+        if let Stmt::FunctionDef(def) = stmt {
+            self.registrations(def);
+        }
         if let Stmt::If(one) = stmt {
             let clauses = one.elif_else_clauses.iter();
             let clauses = clauses.filter_map(|clause| Some((clause.test.as_ref()?, &*clause.body)));
             for (test, body) in std::iter::once((&*one.test, &*one.body)).chain(clauses) {
-                if !is_negated(test) && self.is_cuda_only(body) {
+                if !is_negated(test) && (self.is_cuda_only(body) || self.reads_version(body)) {
                     self.keep_questions(test, around(body));
                 }
             }
@@ -229,6 +352,21 @@ impl<'b> Visitor<'b> for Finder<'_, '_> {
     }
 
     fn visit_expr(&mut self, expr: &'b Expr) {
+        // `torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 8`: as a whole it
+        // does not hold on an NPU.
+        if let Expr::BoolOp(op) = expr
+            && op.op.is_and()
+            && op.values.iter().any(|value| self.asks_capability(value))
+        {
+            for value in &op.values {
+                if self.asks_capability(value) {
+                    self.found.push(Guard { test: value.range(), branch: expr.range() });
+                } else {
+                    self.keep_questions(value, expr.range());
+                }
+            }
+            return;
+        }
         // `kernel(x) if x.is_cuda else reference(x)`
         if let Expr::If(one) = expr
             && let Expr::Call(call) = &*one.body
@@ -244,6 +382,8 @@ impl<'b> Visitor<'b> for Finder<'_, '_> {
 struct Calls<'f, 's, 'a> {
     finder: &'f Finder<'s, 'a>,
     kernel: bool,
+    /// Whether it calls a compiled module.
+    extension: bool,
     /// Whether it moves something to a device, or names one as a value.
     device: bool,
 }
@@ -253,11 +393,12 @@ impl<'b> Visitor<'b> for Calls<'_, '_, '_> {
         match stmt {
             Stmt::Assign(one) => self.device |= is_device(&one.value),
             Stmt::Import(one) => {
-                self.kernel |= one.names.iter().any(|alias| self.is_extension(alias.name.as_str()));
+                self.extension |=
+                    one.names.iter().any(|alias| self.is_extension(alias.name.as_str()));
             }
             Stmt::ImportFrom(one) => {
                 let module = one.module.as_ref().map_or("", |module| module.as_str());
-                self.kernel |= self.is_extension(module)
+                self.extension |= self.is_extension(module)
                     || one.names.iter().any(|alias| self.is_extension(alias.name.as_str()));
             }
             _ => {}
@@ -268,9 +409,17 @@ impl<'b> Visitor<'b> for Calls<'_, '_, '_> {
     fn visit_expr(&mut self, expr: &'b Expr) {
         if let Expr::Call(call) = expr {
             self.kernel |= self.finder.is_kernel(&call.func);
-            let moves = call.func.as_attribute_expr().is_some_and(|method| {
-                matches!(method.attr.as_str(), "cuda" | "to" | "to_empty" | "set_device")
-            });
+            self.extension |= self.finder.is_compiled(&call.func);
+            let to_dtype = || {
+                let first = call.arguments.args.first();
+                let path = first.and_then(|first| self.finder.source.scopes.path(first, 0));
+                path.is_some_and(|path| path.starts_with("torch."))
+            };
+            let moves =
+                call.func.as_attribute_expr().is_some_and(|method| match method.attr.as_str() {
+                    "to" => !to_dtype(),
+                    name => matches!(name, "cuda" | "to_empty" | "set_device"),
+                });
             self.device |= moves;
         }
         walk_expr(self, expr);
@@ -295,33 +444,5 @@ fn is_device(value: &Expr) -> bool {
                 && call.func.as_attribute_expr().is_some_and(|name| name.attr.as_str() == "device")
         }
         _ => literal::plain(value).is_some_and(super::names::cuda_device),
-    }
-}
-
-/// Finds the parts of a test that ask for CUDA.
-struct Questions<'s, 'a> {
-    source: &'s Source<'a>,
-    found: Vec<TextRange>,
-}
-
-impl<'b> Visitor<'b> for Questions<'_, '_> {
-    fn visit_expr(&mut self, expr: &'b Expr) {
-        let asks = match expr {
-            Expr::Attribute(attribute) => attribute.attr.as_str() == "is_cuda",
-            Expr::Call(call) => {
-                let text = &self.source.text[call.func.range()];
-                text.ends_with("cuda.is_available")
-            }
-            Expr::Compare(compare) => {
-                let sides = || std::iter::once(&*compare.left).chain(&compare.comparators);
-                sides().any(|side| literal::plain(side).is_some_and(super::names::cuda_device))
-            }
-            _ => false,
-        };
-        if asks {
-            self.found.push(expr.range());
-        } else {
-            walk_expr(self, expr);
-        }
     }
 }

@@ -51,9 +51,10 @@ impl<'a> DeviceKeys<'a> {
         }
     }
 
-    /// Returns the keys that hold devices or backends, after the whole file was walked.
-    pub(super) fn settle(self) -> impl Iterator<Item = (&'a Expr, Role, ScopeId)> {
-        let keep_all = self.named && !self.found_by_device;
+    /// Returns the keys that hold devices or backends, after the whole file was walked. `likely`
+    /// tells whether the file may hold devices at all.
+    pub(super) fn settle(self, likely: bool) -> impl Iterator<Item = (&'a Expr, Role, ScopeId)> {
+        let keep_all = (self.named || !likely) && !self.found_by_device;
         let tables = if keep_all { Vec::new() } else { self.tables };
         tables.into_iter().filter(move |(key, ..)| !self.saved.contains(&key.range()))
     }

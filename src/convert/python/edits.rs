@@ -120,7 +120,7 @@ impl<'a> Edits<'a> {
     /// Rewrites a string that is a device or backend.
     pub(super) fn rewrite_text(&mut self, expr: &Expr, role: Role, certainty: Certainty) {
         if let Some(parameter) = role.parameter {
-            self.settle_value(expr, Rules::builtin().of_parameter(parameter));
+            self.settle_value(expr, parameter);
             return;
         }
         let parts = match role.want {

@@ -6,7 +6,7 @@ use ruff_text_size::{Ranged as _, TextRange};
 use super::edits::Edits;
 use super::lines::{line_start, newline};
 use super::literal::span;
-use super::name_targets::{Target, moved, target};
+use super::name_targets::{Target, is_foreign, moved, target};
 use super::source::Source;
 use crate::rules::{Action, Match, Place, Rules};
 use crate::site::{Certainty, KeptBecause};
@@ -244,7 +244,9 @@ impl ImportEdits<'_, '_> {
                 None => break,
             }
         }
-        if !root.starts_with("torch") {
+        if is_foreign(path, self.source.context) {
+            self.edits.flag_site(Place::ForeignCudaName, at);
+        } else if !root.starts_with("torch") {
             self.report_extension(path, at);
         }
     }

@@ -10,7 +10,7 @@ use super::lines::{end_of_line, line_start, newline};
 use super::literal::span;
 use super::source::Source;
 use crate::options::Import;
-use crate::rules::{Match, Place, Rules};
+use crate::rules::{Action, Match, Place, Rules};
 use crate::site::{Certainty, Decision, Planner};
 
 const IMPORT: &str = "import torch_npu";
@@ -51,6 +51,11 @@ impl ImportInsertion<'_, '_> {
         self.planner.sites().iter().any(|site| {
             let puts = match site.rule.how {
                 Match::Api | Match::Method => true,
+                // An inserted argument, `device="npu"`.
+                Match::Call => {
+                    site.rule.action == Action::Insert
+                        && site.rule.to.is_some_and(|to| to.contains("\"npu"))
+                }
                 Match::Site => [Place::ToDevice, Place::DeviceKeyword]
                     .iter()
                     .any(|place| Rules::builtin().site(*place).id == site.rule.id),

@@ -13,6 +13,135 @@ use pysyntax::scope::Scopes;
 /// Other frameworks whose arrays have a method `cuda` too.
 const OTHER_FRAMEWORKS: &[&str] = &["paddle", "mxnet", "jittor", "oneflow", "tvm", "mindspore"];
 
+/// Modules that neither have tensors nor hand devices on. A file that imports nothing else shows by
+/// no weak sign that its `'cuda'` is a device of torch.
+const WITHOUT_TENSORS: &[&str] = &[
+    "__future__",
+    "abc",
+    "argparse",
+    "ast",
+    "asyncio",
+    "atexit",
+    "base64",
+    "bisect",
+    "collections",
+    "concurrent",
+    "configparser",
+    "contextlib",
+    "copy",
+    "csv",
+    "ctypes",
+    "dataclasses",
+    "datetime",
+    "decimal",
+    "distutils",
+    "enum",
+    "errno",
+    "fnmatch",
+    "functools",
+    "gc",
+    "getpass",
+    "glob",
+    "gzip",
+    "hashlib",
+    "heapq",
+    "html",
+    "http",
+    "importlib",
+    "inspect",
+    "io",
+    "itertools",
+    "json",
+    "logging",
+    "math",
+    "multiprocessing",
+    "operator",
+    "os",
+    "pathlib",
+    "pickle",
+    "pkg_resources",
+    "pkgutil",
+    "platform",
+    "pprint",
+    "queue",
+    "random",
+    "re",
+    "selectors",
+    "shlex",
+    "shutil",
+    "signal",
+    "site",
+    "socket",
+    "sqlite3",
+    "ssl",
+    "statistics",
+    "string",
+    "struct",
+    "subprocess",
+    "sys",
+    "sysconfig",
+    "tarfile",
+    "tempfile",
+    "textwrap",
+    "threading",
+    "time",
+    "timeit",
+    "tomllib",
+    "traceback",
+    "types",
+    "typing",
+    "typing_extensions",
+    "unittest",
+    "urllib",
+    "uuid",
+    "warnings",
+    "weakref",
+    "xml",
+    "zipfile",
+    // Of the index.
+    "attr",
+    "attrs",
+    "bs4",
+    "click",
+    "colorama",
+    "cv2",
+    "django",
+    "docker",
+    "fastapi",
+    "flask",
+    "fire",
+    "httpx",
+    "jinja2",
+    "jsonschema",
+    "markdown",
+    "matplotlib",
+    "networkx",
+    "numpy",
+    "packaging",
+    "pandas",
+    "PIL",
+    "plotly",
+    "psutil",
+    "pydantic",
+    "pytest",
+    "requests",
+    "rich",
+    "ruamel",
+    "scipy",
+    "seaborn",
+    "setuptools",
+    "skimage",
+    "sklearn",
+    "starlette",
+    "tabulate",
+    "toml",
+    "tqdm",
+    "typer",
+    "wandb",
+    "werkzeug",
+    "yaml",
+];
+
 /// The rules that change the names which an import binds.
 const IMPORTS: [Place; 4] = [
     Place::FromTorchImportCuda,
@@ -115,6 +244,18 @@ impl<'a> Imports<'a> {
         self.roots.contains("torch")
             || self.relative
             || !OTHER_FRAMEWORKS.iter().any(|name| self.roots.contains(name))
+    }
+
+    /// Whether the file may hold devices of torch, as far as imports tell.
+    pub(super) fn may_hold_devices(&self) -> bool {
+        // `import torch_npu` alone is what a conversion adds.
+        let counts = |root: &&str| !WITHOUT_TENSORS.contains(root) && *root != "torch_npu";
+        self.relative || self.roots.iter().any(counts)
+    }
+
+    /// Whether the file imports what builds packages.
+    pub(super) fn builds(&self) -> bool {
+        ["setuptools", "distutils", "skbuild"].iter().any(|root| self.roots.contains(root))
     }
 
     /// Whether torch is imported at all.

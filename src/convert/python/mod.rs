@@ -14,13 +14,13 @@
 //! - [`edits`]: the plan, with the ranges that [`npu_branches`] exempts since they handle NPUs
 //!   already.
 //! - [`installers`]: packages that a program installs itself.
-//! - [`cuda_only`]: tests in front of code that only CUDA can run.
+//! - [`cuda_only`], [`cuda_questions`]: tests in front of code that only CUDA can run.
 //! - [`name_edits`], [`call_edits`], [`import_edits`], [`environment_edits`], [`provider_options`]:
 //!   the edits of one kind of place.
 //! - [`call_parameters`]: arguments whose meaning a rule of the callee decides.
 //! - [`role_flow`]: carries roles back along [`value_flow`] to where values come from;
 //!   [`device_keys`] holds keys of dictionaries until the whole file was walked.
-//! - [`walker`], [`walk_expressions`], [`walk_calls`]: one walk over the tree, which feeds all of the
+//! - [`walker`], [`walk_expressions`], [`walk_calls`], [`walk_options`]: one walk over the tree, which feeds all of the
 //!   above and records a [`string_candidate`] for each string without a role.
 //! - [`collisions`]: members of one group that the plan would make equal; they stay, and the plan is
 //!   made again.
@@ -34,6 +34,7 @@ mod call_edits;
 mod call_parameters;
 mod collisions;
 mod cuda_only;
+mod cuda_questions;
 mod definitions;
 mod device_keys;
 mod edits;
@@ -60,6 +61,7 @@ mod settlement;
 pub(crate) mod shared_roles;
 mod source;
 mod string_candidate;
+mod test_parameters;
 #[cfg(test)]
 mod tests;
 mod transfer;
@@ -67,13 +69,14 @@ mod value_flow;
 mod vendor_shims;
 mod walk_calls;
 mod walk_expressions;
+mod walk_options;
 mod walker;
 
 use ruff_python_ast::Stmt;
 use ruff_python_ast::token::Tokens;
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
-use self::collisions::find_collisions;
+use self::collisions::{Collision, Why, Withheld, find_build_decisions, find_collisions};
 use self::cuda_only::{Guard, find_guards};
 use self::edits::Edits;
 use self::explain::{Evidence, Subject};
@@ -96,7 +99,7 @@ use super::site::FilePlan;
 pub use pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse, scope};
 
 /// Places of one file that are taken out of a plan one after the other.
-const MAX_COLLISIONS: usize = 1000;
+const MAX_WITHHELD: usize = 1000;
 
 /// What is known of a file besides its text.
 #[derive(Debug, Clone, Copy)]
@@ -187,16 +190,21 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
     let kept = kept_by_comments(text, &comments);
     let source = Source::of(text, body, context, &kept);
     let exempt = Exempt::of(&source, body, kept);
-    let mut collisions: Vec<TextRange> = Vec::new();
+    let mut withheld: Vec<Withheld> = Vec::new();
+    let builds = source.is_build_script() && text.contains("CUDAExtension");
     let mut plan = loop {
-        let plan = plan_once(&source, body, &exempt, &collisions);
+        let plan = plan_once(&source, body, &exempt, &withheld);
         let found = find_collisions(body, text, &plan.edits);
+        let mut found: Vec<Withheld> = found.iter().map(Collision::withheld).collect();
+        if builds && withheld.is_empty() {
+            found.extend(find_build_decisions(body, text, &plan.sites));
+        }
         if found.is_empty() {
             break plan;
         }
         // Each round keeps more, so that the rounds end; what still collides after them stays too.
-        collisions.extend(found);
-        if collisions.len() > MAX_COLLISIONS {
+        withheld.extend(found);
+        if withheld.len() > MAX_WITHHELD {
             break FilePlan { edits: Vec::new(), ..plan };
         }
     };
@@ -204,7 +212,8 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         let (tokens, _) = tokens::find(text, tokens::MAX_FILE);
         let subject =
             Subject { text, tokens: &tokens, plan: &plan, written: true, test: context.test };
-        let evidence = Evidence::of(&source, &subject, body, comments, exempt);
+        let evidence =
+            Evidence::of(&source, &subject, body, comments, exempt).with_withheld(withheld);
         plan.evidence = Some(Box::new(evidence));
     }
     Ok(plan)
@@ -227,18 +236,20 @@ impl Exempt {
     }
 }
 
-/// Plans a module; `collisions` are the places of earlier rounds that edits would make equal.
+/// Plans a module; `withheld` are the places of earlier rounds that stay after all.
 fn plan_once(
     source: &Source<'_>,
     body: &[Stmt],
     exempt: &Exempt,
-    collisions: &[TextRange],
+    withheld: &[Withheld],
 ) -> FilePlan {
     let context = source.context;
     let mut edits = Edits::new(source.text, context, body, exempt.comments.clone());
-    for &range in collisions {
-        edits.flag_site(Place::Collision, range);
-        edits.keep(range);
+    for Withheld { range, why } in withheld {
+        if *why == Why::Conflict {
+            edits.flag_site(Place::Collision, *range);
+        }
+        edits.keep(*range);
     }
     for guard in &exempt.guards {
         edits.flag_site(Place::CudaOnlyGuard, guard.test);
@@ -251,13 +262,14 @@ fn plan_once(
     }
     let mut walker = Walker::new(source, edits);
     shared_roles::apply(&mut walker.flow, source, body);
-    walker.visit_body(body);
+    walker.visit_module(body);
     let Walker { flow, candidates, .. } = walker;
     let (mut edits, values) = flow.finish();
     Settlement { source, edits: &mut edits }.settle_all(candidates);
     let shown = context.explains.then(|| ShownRoles {
         roles: shared_roles::collect(&values, source, body),
         open: shared_roles::open_names(&values, &edits.planner),
+        own_words: shared_roles::own_words(&values, &edits.planner),
     });
     if context.options.transfer {
         return plan_transfer(source, edits, body);

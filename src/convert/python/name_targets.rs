@@ -77,6 +77,35 @@ fn look_up(path: &str, context: &Context<'_>) -> Target {
     }
 }
 
+/// Whether `path` is a name of another package that is called after CUDA or GPUs, and that no rule
+/// knows: `spacy.require_gpu`, `faiss.index_cpu_to_gpu`.
+pub(super) fn is_foreign(path: &str, context: &Context<'_>) -> bool {
+    let Some((root, inner)) = path.split_once('.') else { return false };
+    let last = inner.rsplit('.').next().unwrap_or(inner).to_ascii_lowercase();
+    let rules = Rules::builtin();
+    let known = || {
+        let mut end = path.len();
+        loop {
+            let prefix = &path[..end];
+            if [Match::Api, Match::Library].iter().any(|how| rules.find(*how, prefix).is_some()) {
+                return true;
+            }
+            match prefix.rfind('.') {
+                Some(dot) => end = dot,
+                None => return false,
+            }
+        }
+    };
+    (last.contains("cuda") || last.contains("gpu"))
+        && !root.is_empty()
+        // Of a file on its own nobody knows which packages are its own.
+        && context.project.is_some()
+        // TVM generates code for other machines too.
+        && !matches!(root, "torch" | "torch_npu" | "pytest" | "unittest" | "tvm")
+        && !context.is_own_package(root)
+        && !known()
+}
+
 /// Returns `path` as an attribute of torch: `torch_npu.npu` and `torch.npu` are one module.
 pub(super) fn as_attribute(path: &str) -> String {
     match path.strip_prefix("torch_npu.npu") {

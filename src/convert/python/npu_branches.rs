@@ -29,7 +29,8 @@ struct Finder<'t> {
 
 impl Finder<'_> {
     fn npu(&self, node: &impl Ranged) -> bool {
-        mentions_npu(&self.text[node.range()])
+        let text = &self.text[node.range()];
+        mentions_npu(text) && !is_of_habana(text)
     }
 
     fn cuda(&self, node: &impl Ranged) -> bool {
@@ -116,6 +117,23 @@ impl Finder<'_> {
         }
     }
 
+    /// `class CudaPlatform` next to `class NpuPlatform`, `def init_cuda` next to `def init_npu`.
+    fn twins(&mut self, body: &[Stmt]) {
+        let names = || body.iter().filter_map(|stmt| Some((stmt, definition(stmt)?)));
+        let npu: Vec<String> = names()
+            .filter(|(_, name)| mentions_npu(name))
+            .map(|(_, name)| without(name, &["npu", "ascend"]))
+            .collect();
+        if npu.is_empty() {
+            return;
+        }
+        for (stmt, name) in names() {
+            if contains_ignoring_case(name, "cuda") && npu.contains(&without(name, &["cuda"])) {
+                self.keep(stmt.range());
+            }
+        }
+    }
+
     /// `if npu: return …` makes what follows the branch without NPUs; of neighboring `if`s,
     /// one that asks for NPUs makes the others branches of the same decision.
     fn neighbors(&mut self, body: &[Stmt]) {
@@ -155,6 +173,28 @@ impl<'a> Visitor<'a> for Asks<'_> {
         }
         walk_expr(self, expr);
     }
+}
+
+/// Whether the only NPU that a text names is the HPU of Habana, whose backend is `hccl` too.
+fn is_of_habana(text: &str) -> bool {
+    let habana = contains_ignoring_case(text, "hpu") || contains_ignoring_case(text, "habana");
+    habana && !mentions_npu(&text.replace("hccl", ""))
+}
+
+/// The name of a class or function.
+fn definition(stmt: &Stmt) -> Option<&str> {
+    match stmt {
+        Stmt::ClassDef(one) => Some(one.name.as_str()),
+        Stmt::FunctionDef(one) => Some(one.name.as_str()),
+        _ => None,
+    }
+}
+
+/// A name in lower case without the first of some words.
+fn without(name: &str, words: &[&str]) -> String {
+    let lower = name.to_ascii_lowercase();
+    let word = words.iter().find(|word| lower.contains(**word));
+    word.map_or_else(|| lower.clone(), |word| lower.replacen(word, "", 1))
 }
 
 /// What an assignment assigns to.
@@ -198,6 +238,7 @@ impl<'a> Visitor<'a> for Finder<'_> {
     fn visit_body(&mut self, body: &'a [Stmt]) {
         self.neighbors(body);
         self.siblings(body);
+        self.twins(body);
         for stmt in body {
             self.visit_stmt(stmt);
         }

@@ -25,7 +25,7 @@ const PASSES_ON: &[&str] = &[
 
 /// Roles that reach expressions, and the edits that follow from them.
 pub(super) struct RoleFlow<'a> {
-    source: &'a Source<'a>,
+    pub(super) source: &'a Source<'a>,
     pub edits: Edits<'a>,
     /// Values of slots, and the roles in which they are used.
     pub values: ValueFlow<'a>,
@@ -49,7 +49,8 @@ impl<'a> RoleFlow<'a> {
     /// values.
     pub(super) fn finish(mut self) -> (Edits<'a>, ValueFlow<'a>) {
         self.follow();
-        for (key, role, scope) in std::mem::take(&mut self.keys).settle() {
+        let likely = self.source.imports.may_hold_devices();
+        for (key, role, scope) in std::mem::take(&mut self.keys).settle(likely) {
             self.spread(key, role, scope);
         }
         self.follow();
@@ -88,10 +89,23 @@ impl<'a> RoleFlow<'a> {
             self.environment.plan_name(&mut self.edits, expr, None);
             return;
         }
+        if let Some(parameter) = role.parameter
+            && self.settle_constant(expr, literal::span(expr.range()), parameter, scope)
+        {
+            return;
+        }
         if literal::leading(expr).is_some() {
             self.edits.rewrite_text(expr, role, Certainty::Exact);
             if let Some(first) = literal::first_interpolation(expr) {
                 self.spread(first, role, scope);
+            }
+            // `"%s:%d" % (kind, index)`
+            if let Expr::BinOp(op) = expr
+                && op.op.is_mod()
+                && literal::plain(&op.left).is_some_and(|text| text.starts_with("%s"))
+            {
+                let first = op.right.as_tuple_expr().and_then(|tuple| tuple.elts.first());
+                self.spread(first.unwrap_or(&op.right), role, scope);
             }
             return;
         }
@@ -240,10 +254,16 @@ impl<'a> RoleFlow<'a> {
         scope: ScopeId,
     ) {
         let (def, skip): (&'a StmtFunctionDef, usize) = if is_method {
-            let Some(def) = self.source.definitions.only_method(name) else { return };
+            let Some(def) = self.source.definitions.only_method(name) else {
+                self.pass_fields(call, scope);
+                return;
+            };
             (def, usize::from(!is_static(def)))
         } else {
-            let Some((_, all)) = self.source.scopes.bindings(name, scope) else { return };
+            let Some((_, all)) = self.source.scopes.bindings(name, scope) else {
+                self.pass_fields(call, scope);
+                return;
+            };
             match all {
                 [Binding::Function(def)] => (def, 0),
                 [Binding::Class(class)] => {
@@ -258,6 +278,7 @@ impl<'a> RoleFlow<'a> {
                 }
                 [Binding::Import { path, .. }] => {
                     self.pass_to_other_file(call, path, scope);
+                    self.pass_fields(call, scope);
                     return;
                 }
                 _ => return,
@@ -300,10 +321,21 @@ impl<'a> RoleFlow<'a> {
         self.values.give(slot, scope, expr);
     }
 
-    /// Records the arguments of a class without a constructor of its own, such as a dataclass, as
-    /// values of its fields.
+    /// Records what a call is given by name as values of the fields of what it makes: of a dataclass,
+    /// of a namespace.
     fn pass_fields(&mut self, call: &'a ExprCall, scope: ScopeId) {
-        for keyword in &call.arguments.keywords {
+        if let [_, name, value] = &*call.arguments.args
+            && call.func.as_name_expr().is_some_and(|func| func.id.as_str() == "setattr")
+            && let Some(name) = literal::plain(name)
+        {
+            self.give(Slot::Attr(name.into()), value, scope);
+        }
+        self.pass_keywords(&call.arguments, scope);
+    }
+
+    /// Records keyword arguments as values of fields.
+    pub(super) fn pass_keywords(&mut self, arguments: &'a Arguments, scope: ScopeId) {
+        for keyword in &arguments.keywords {
             if let Some(name) = &keyword.arg {
                 self.give(Slot::Attr(name.as_str().into()), &keyword.value, scope);
             }

@@ -28,6 +28,12 @@ impl Settlement<'_, '_> {
             if self.edits.is_kept(&span(candidate.expr.range())) {
                 continue;
             }
+            if literal::leading(candidate.expr)
+                .is_some_and(|text| literal::holds(text, is_library_file))
+            {
+                self.edits.flag_site(Place::CudaLibraryFile, candidate.expr.range());
+                continue;
+            }
             if candidate.hint == Hint::Words {
                 if self.source.context.options.messages {
                     self.message(candidate.expr);
@@ -57,6 +63,14 @@ impl Settlement<'_, '_> {
                 return;
             }
         }
+        if literal::holds(text, |text| text.starts_with("aten::cudnn")) {
+            self.edits.flag_site(Place::CudaOperator, text.range());
+            return;
+        }
+        if literal::holds(text, is_kernel_source) {
+            self.edits.flag_site(Place::CudaSource, text.range());
+            return;
+        }
         if literal::holds(text, |text| text.contains("nvidia-smi")) {
             let command = literal::texts(text).first().is_some_and(|range| {
                 let text = self.source.text[range.clone()].trim_start();
@@ -77,12 +91,13 @@ impl Settlement<'_, '_> {
             Hint::Key | Hint::Words => false,
         };
         let sure_word = whole.is_some_and(|word| word != "CUDA" && word != "NCCL");
+        // The word alone is a weak sign.
+        if whole.is_some_and(is_bare_word) && !self.source.imports.may_hold_devices() {
+            return;
+        }
         if device && (sure_word || whole.is_none()) {
             self.edits.rewrite_text(expr, Role::device(Place::DeviceString), Certainty::Likely);
-        } else if matches!(hint, Hint::Any | Hint::Quiet)
-            && sure_word
-            && whole.is_some_and(nccl_backend)
-        {
+        } else if hint == Hint::Any && sure_word && whole.is_some_and(nccl_backend) {
             self.edits.rewrite_text(expr, Role::backend(Place::BackendString), Certainty::Likely);
         }
     }
@@ -113,12 +128,22 @@ impl Settlement<'_, '_> {
 
     /// Plans providers of onnxruntime and names of packages, which have one meaning at every place.
     fn known_word(&mut self, expr: &Expr, whole: &str) -> bool {
-        let rule = Rules::builtin().find(Match::Provider, whole).or_else(|| {
-            Rules::builtin()
-                .find(Match::Package, whole)
-                .filter(|rule| rule.action == Action::Rewrite)
+        let rules = Rules::builtin();
+        let rule = rules.find(Match::Provider, whole).or_else(|| {
+            let rule = rules.find(Match::Package, whole);
+            rule.filter(|rule| rule.action == Action::Rewrite || self.source.is_build_script())
         });
-        let Some(rule) = rule else { return false };
+        let Some(rule) = rule else {
+            // `onnxruntime-gpu<=1.13.1`: which version fits is open.
+            let name =
+                whole.split(['<', '>', '=', '!', '~', '[', ';', ' ']).next().unwrap_or_default();
+            let rule = rules.find(Match::Package, name).filter(|_| name.len() < whole.len());
+            if let Some(rule) = rule.filter(|_| self.source.is_build_script()) {
+                self.edits.flag(rule, span(expr.range()), None);
+                return true;
+            }
+            return false;
+        };
         match (rule.to, rule.action) {
             (Some(to), Action::Rewrite) => {
                 for range in literal::texts(expr) {
@@ -141,4 +166,25 @@ impl Settlement<'_, '_> {
             }
         }
     }
+}
+
+/// Whether a text is a word that is not a device or backend everywhere: `cuda:0` is one.
+fn is_bare_word(text: &str) -> bool {
+    !text.contains(':')
+}
+
+/// Whether a text is source code of CUDA that the program compiles.
+fn is_kernel_source(text: &str) -> bool {
+    text.contains("__global__") && text.contains('{')
+}
+
+/// Whether a text names the file of a library of CUDA: `libcudnn.so.8`, `cudart64_*.dll`.
+fn is_library_file(text: &str) -> bool {
+    let name = text.rsplit(['/', '\\']).next().unwrap_or(text);
+    let name = name.strip_prefix("lib").unwrap_or(name);
+    let name = name.trim_start_matches(['.', '*']);
+    let is_file = [".so", ".dll", ".dylib", ".a"].iter().any(|ending| name.contains(ending));
+    let library =
+        ["cudart", "cudnn", "cublas", "cufft", "curand", "cusparse", "nvrtc", "nccl", "cuda."];
+    text.contains("cuda/lib") || is_file && library.iter().any(|one| name.starts_with(one))
 }

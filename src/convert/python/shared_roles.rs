@@ -9,7 +9,7 @@
 
 use foldhash::HashMap;
 use ruff_python_ast::{Expr, Stmt, StmtFunctionDef};
-use ruff_text_size::Ranged as _;
+use ruff_text_size::{Ranged as _, TextRange};
 
 use super::literal;
 use super::names::{cuda_device, nccl_backend};
@@ -17,6 +17,7 @@ use super::role_flow::RoleFlow;
 use super::roles::{Role, Want, by_name};
 use super::source::Source;
 use super::value_flow::{Slot, ValueFlow};
+use crate::ledger::tokens::is_bare;
 use crate::rules::Place;
 use crate::site::Planner;
 use pysyntax::scope::Binding;
@@ -37,6 +38,9 @@ pub(crate) struct ShownRoles {
     pub roles: SharedRoles,
     /// Names that hold a device or backend whose role no place of the file shows.
     pub open: Vec<String>,
+    /// Words like devices that only choose between ways of the file itself, each with the place
+    /// that shows it.
+    pub own_words: Vec<(TextRange, TextRange)>,
 }
 
 /// A parameter with the role of its values.
@@ -250,9 +254,21 @@ fn add_field(shared: &mut SharedRoles, name: &str, want: Want) {
 /// The names of variables, fields and functions that hold a device or backend whose role no place of
 /// the file shows.
 pub(super) fn open_names(values: &ValueFlow<'_>, planner: &Planner<'_>) -> Vec<String> {
-    let is_open = |expr: &Expr| {
-        literal::plain(expr).is_some_and(|text| cuda_device(text) || nccl_backend(text))
+    values.holders(|expr| is_open(expr, planner))
+}
+
+/// Words like devices that only choose between ways of the file itself: with the place that shows it.
+pub(super) fn own_words(
+    values: &ValueFlow<'_>,
+    planner: &Planner<'_>,
+) -> Vec<(TextRange, TextRange)> {
+    values.own_words(|expr| {
+        literal::plain(expr).is_some_and(|text| is_bare(text))
             && literal::texts(expr).iter().all(|range| !planner.touched(range))
-    };
-    values.holders(is_open)
+    })
+}
+
+fn is_open(expr: &Expr, planner: &Planner<'_>) -> bool {
+    literal::plain(expr).is_some_and(|text| cuda_device(text) || nccl_backend(text))
+        && literal::texts(expr).iter().all(|range| !planner.touched(range))
 }

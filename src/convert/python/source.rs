@@ -132,6 +132,11 @@ impl<'a> Source<'a> {
         }
     }
 
+    /// Whether the file builds and installs the project: it calls `setup()` of setuptools.
+    pub(super) fn is_build_script(&self) -> bool {
+        self.imports.builds()
+    }
+
     /// The slot of what a function of the tree returns.
     pub(super) fn result(&self, func: &Expr, scope: ScopeId) -> Option<Slot<'a>> {
         if let Expr::Name(name) = func

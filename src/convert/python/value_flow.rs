@@ -124,6 +124,56 @@ impl<'a> ValueFlow<'a> {
         self.slots.keys().filter_map(|slot| Some((slot, self.role_of(slot)?)))
     }
 
+    /// Strings that a variable without a role holds or is compared with, each with the string on the
+    /// other side: the words of a choice that the file makes on its own.
+    pub(super) fn own_words(
+        &self,
+        is_wanted: impl Fn(&Expr) -> bool,
+    ) -> Vec<(TextRange, TextRange)> {
+        // What hands its value on holds words of the same choice.
+        let mut sources: HashMap<&Slot<'a>, Vec<&Slot<'a>>> = HashMap::default();
+        for (from, readers) in &self.readers {
+            for reader in readers {
+                sources.entry(reader).or_default().push(from);
+            }
+        }
+        let mut found = Vec::new();
+        for (slot, _, compared) in &self.compared {
+            if !matches!(slot, Slot::Name(..)) || self.role_of(slot).is_some() {
+                continue;
+            }
+            let from = sources.get(slot).into_iter().flatten().copied();
+            let from = from.filter(|from| self.role_of(from).is_none());
+            let given: Vec<&Expr> =
+                std::iter::once(slot).chain(from).flat_map(|slot| self.texts_of(slot)).collect();
+            let Some(first) = given.first() else { continue };
+            if is_wanted(compared) {
+                found.push((compared.range(), first.range()));
+            }
+            found.extend(
+                given
+                    .iter()
+                    .filter(|value| is_wanted(value))
+                    .map(|value| (value.range(), compared.range())),
+            );
+        }
+        found
+    }
+
+    /// The strings that a slot is given.
+    fn texts_of(&self, slot: &Slot<'a>) -> Vec<&'a Expr> {
+        let mut found = Vec::new();
+        let mut at = self.slots.get(slot).and_then(|known| known.values).map(|(first, _)| first);
+        while let Some(number) = at {
+            let Value { expr, next, .. } = self.values[number];
+            if expr.is_string_literal_expr() {
+                found.push(expr);
+            }
+            at = next;
+        }
+        found
+    }
+
     /// The names of variables and fields that hold or are compared with a value of some kind.
     pub(super) fn holders(&self, is_wanted: impl Fn(&Expr) -> bool) -> Vec<String> {
         let name = |slot: &Slot<'a>| match slot {

@@ -10,12 +10,12 @@ use super::environment_edits;
 use super::installers::is_installer;
 use super::literal::{self, span};
 use super::names::canonical;
-use super::roles::{self, Role, by_name};
+use super::roles::{self, Role};
 use super::source::is_of_imported_object;
 use super::string_candidate::Hint;
 use super::value_flow::Slot;
 use super::walker::Walker;
-use crate::rules::{Match, Place, Rules};
+use crate::rules::{Match, Place, Rule, Rules};
 use crate::site::Certainty;
 
 impl<'a> Walker<'a> {
@@ -50,7 +50,10 @@ impl<'a> Walker<'a> {
         let torch = path.as_deref().is_some_and(|path| path.starts_with("torch"));
         let words = !torch && (hint == Hint::Words || roles::takes_words(name));
         let rest = if words { Hint::Words } else { Hint::Any };
-        if name == "add_argument" || name == "add_option" || name == "option" {
+        let first = call.arguments.args.first().and_then(literal::plain);
+        let adds = matches!(name, "add" | "argument" | "Option" | "opt")
+            && first.is_some_and(|option| option.starts_with("--"));
+        if adds || matches!(name, "add_argument" | "add_option" | "option") {
             self.visit_option(call);
             return;
         }
@@ -80,7 +83,9 @@ impl<'a> Walker<'a> {
         if name == "parametrize" {
             self.spread_parameters(call);
         }
-        if path.as_deref().is_some_and(is_of_another_framework) {
+        // Also of objects of the framework: `jax.config.update`.
+        let root = self.resolve(&call.func).map(|found| found.path.clone());
+        if root.as_deref().is_some_and(is_of_another_framework) {
             let all = call.arguments.args.iter().filter(|arg| !is_decided(arg));
             all.for_each(|arg| self.visit_expr(arg, Hint::Words));
             let keywords = call.arguments.keywords.iter().map(|keyword| &keyword.value);
@@ -104,6 +109,7 @@ impl<'a> Walker<'a> {
         }
         self.visit_arguments(call, path.as_deref(), name, is_method, rest, &decided);
         self.flow.pass_arguments(call, name, is_method, self.scope);
+        self.pass_to_callback(call, name);
     }
 
     fn visit_arguments(
@@ -175,7 +181,7 @@ impl<'a> Walker<'a> {
             }
             let of_getter = environment
                 || matches!(name, "hasattr" | "getattr")
-                || is_method && matches!(name, "index" | "count");
+                || is_method && roles::string_method(name);
             let hint = if of_getter && hint == Hint::Any { Hint::Quiet } else { hint };
             self.visit_expr(arg, hint);
         }
@@ -208,7 +214,9 @@ impl<'a> Walker<'a> {
                 environment_edits::plan_keyword(&mut self.flow.edits, arg, &keyword.value);
             }
             let named = path.and_then(|path| roles::named(path, arg_name));
-            let role = named.or_else(|| roles::keyword(arg_name));
+            // `dict(backend="nccl")` is a configuration.
+            let likely = path.is_some() || name == "dict" || self.source.imports.may_hold_devices();
+            let role = named.or_else(|| likely.then(|| roles::keyword(arg_name))?);
             if let Some(role) = role
                 && !(role.site == Place::MapLocation
                     && matches!(keyword.value, Expr::Lambda(_) | Expr::Dict(_) | Expr::DictComp(_)))
@@ -241,6 +249,11 @@ impl<'a> Walker<'a> {
         at: ruff_text_size::TextRange,
     ) {
         if name == "cuda" {
+            if let Some(rule) = self.own_method(object, name) {
+                self.flow.edits.flag(rule, span(at), None);
+                self.flow.edits.keep(at);
+                return;
+            }
             if self.moves_to_cuda(call, object)
                 && let Some(rule) = Rules::builtin().find(Match::Method, "cuda")
             {
@@ -321,24 +334,11 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// `Dropdown(choices=['cuda', 'cpu'], value='cuda')`: one of several devices.
-    fn spread_choice(&mut self, call: &'a ExprCall) {
-        let all = || {
-            let keywords = call.arguments.keywords.iter().map(|keyword| &keyword.value);
-            call.arguments.args.iter().chain(keywords)
-        };
-        let is_list = |arg: &&Expr| matches!(arg, Expr::List(_) | Expr::Tuple(_));
-        if !all().filter(is_list).any(|list| self.source.lists_devices(list)) {
-            return;
-        }
-        for keyword in &call.arguments.keywords {
-            let named = keyword.arg.as_ref().is_some_and(|name| {
-                matches!(name.as_str(), "value" | "default" | "selected" | "initial" | "const")
-            });
-            if named {
-                self.flow.spread(&keyword.value, Role::device(Place::DeviceKeyword), self.scope);
-            }
-        }
+    /// The rule for a method of a library whose objects have it, but not the one for NPUs.
+    fn own_method(&self, object: &'a Expr, name: &str) -> Option<&'static Rule> {
+        let maker = self.maker(object)?;
+        let root = maker.split('.').next()?;
+        Rules::builtin().find(Match::Method, &format!("{root}.{name}"))
     }
 
     /// Whether `object.cuda(…)` can be the method of tensors and modules.
@@ -352,85 +352,6 @@ impl<'a> Walker<'a> {
             && self.source.imports.tensors_are_torch()
             && !self.source.is_of_own_class(object, self.scope, self.classes.last().copied())
     }
-
-    /// `parser.add_argument('--device', default='cuda', choices=[…])`.
-    fn visit_option(&mut self, call: &'a ExprCall) {
-        let names = || call.arguments.args.iter().filter_map(literal::plain);
-        let keyword = |name: &str| call.arguments.find_keyword(name).map(|found| &found.value);
-        let dest = keyword("dest")
-            .and_then(literal::plain)
-            .or_else(|| names().find_map(|name| name.strip_prefix("--")))
-            .or_else(|| names().next())
-            .unwrap_or_default()
-            .trim_start_matches('-')
-            .replace('-', "_");
-        let slot = Slot::Attr(Cow::Owned(dest.clone()));
-        let device_type = keyword("type").is_some_and(|kind| {
-            self.source.scopes.path(kind, self.scope).as_deref() == Some("torch.device")
-        });
-        if self.flow.values.mark_by_name(&slot, &dest) {
-        } else if device_type {
-            self.flow.values.mark(&slot, Role::device(Place::DeviceKeyword));
-        }
-        for keyword in &call.arguments.keywords {
-            let name = keyword.arg.as_ref().map_or("", |name| name.as_str());
-            match name {
-                "default" | "const" | "choices" => {
-                    if self.source.lists_devices(&keyword.value) {
-                        self.flow.values.mark(&slot, Role::device(Place::DeviceKeyword));
-                    } else if self.source.lists_backends(&keyword.value) {
-                        self.flow.values.mark(&slot, Role::backend(Place::BackendString));
-                    }
-                    self.flow.give(slot.clone(), &keyword.value, self.scope);
-                    self.visit_expr(&keyword.value, Hint::Quiet);
-                }
-                "type" | "action" | "nargs" => {
-                    // `type=click.Choice(['cpu', 'cuda'])`
-                    if let Expr::Call(of) = &keyword.value
-                        && let Some(list) = of.arguments.args.first()
-                    {
-                        if self.source.lists_devices(list) {
-                            self.flow.values.mark(&slot, Role::device(Place::DeviceKeyword));
-                        } else if self.source.lists_backends(list) {
-                            self.flow.values.mark(&slot, Role::backend(Place::BackendString));
-                        }
-                        self.flow.give(slot.clone(), list, self.scope);
-                    }
-                    self.visit_expr(&keyword.value, Hint::Quiet);
-                }
-                _ => self.visit_expr(&keyword.value, Hint::Words),
-            }
-        }
-    }
-
-    /// `pytest.mark.parametrize('device', ['cuda'])`: values by the name that they get.
-    fn spread_parameters(&mut self, call: &'a ExprCall) {
-        let [names, values, ..] = &*call.arguments.args else { return };
-        let names: Vec<&str> = match names {
-            Expr::List(list) => list.elts.iter().filter_map(literal::plain).collect(),
-            Expr::Tuple(tuple) => tuple.elts.iter().filter_map(literal::plain).collect(),
-            other => {
-                literal::plain(other).map_or_else(Vec::new, |names| names.split(',').collect())
-            }
-        };
-        let Expr::List(list) = values else { return };
-        for (at, name) in names.iter().enumerate() {
-            let Some(role) = by_name(name.trim()) else { continue };
-            for value in &list.elts {
-                match value {
-                    Expr::Tuple(tuple) if names.len() > 1 => {
-                        tuple
-                            .elts
-                            .get(at)
-                            .iter()
-                            .for_each(|one| self.flow.spread(one, role, self.scope));
-                    }
-                    value if names.len() == 1 => self.flow.spread(value, role, self.scope),
-                    _ => {}
-                }
-            }
-        }
-    }
 }
 
 /// Whether a dotted name is one of a framework whose devices are not torch's.
@@ -440,6 +361,10 @@ fn is_of_another_framework(path: &str) -> bool {
         root,
         "jax"
             | "jaxlib"
+            | "keras"
+            | "mlx"
+            | "cntk"
+            | "chainer"
             | "tensorflow"
             | "xgboost"
             | "lightgbm"

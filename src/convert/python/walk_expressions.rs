@@ -11,6 +11,7 @@ use ruff_text_size::Ranged as _;
 
 use super::literal::{self, span};
 use super::name_edits::DottedName;
+use super::name_targets::is_foreign;
 use super::names::{cuda_device, nccl_backend, other_backend, other_device};
 use super::provider_options;
 use super::roles::{Role, by_name};
@@ -23,8 +24,22 @@ use crate::site::Certainty;
 
 /// What a string must hold to be looked at again.
 static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let words =
-        ["cuda", "CUDA", "nccl", "NCCL", "nvidia-smi", "nvcc", "onnxruntime-gpu", "Tensorrt"];
+    let words = [
+        "cuda",
+        "CUDA",
+        "nccl",
+        "NCCL",
+        "nvidia",
+        "nvcc",
+        "onnxruntime-gpu",
+        "Tensorrt",
+        "flash-attn",
+        "flash_attn",
+        "cudnn",
+        "cublas",
+        "nvrtc",
+        "__global__",
+    ];
     let mut builder = AhoCorasick::builder();
     // Most strings are short: what searches many bytes at a time would not begin.
     builder.kind(Some(AhoCorasickKind::DFA)).prefilter(false);
@@ -57,6 +72,10 @@ impl<'a> Walker<'a> {
                 self.visit_expr(&named.value, hint);
             }
             Expr::BinOp(op) => {
+                // `site_packages / "nvidia" / "cudnn"`
+                if op.op.is_div() && literal::plain(&op.right).is_some_and(is_directory_of_cuda) {
+                    self.flow.edits.flag_site(Place::CudaLibraryFile, op.right.range());
+                }
                 if literal::leading(expr).is_some() {
                     self.add_candidate(expr, hint);
                     if !literal::is_text(&op.left) {
@@ -139,6 +158,10 @@ impl<'a> Walker<'a> {
         if let Some(resolved) = self.resolve(expr) {
             if is_of_imported_object(&resolved) {
                 self.plan_object_attribute(expr);
+            }
+            let reported = resolved.import.is_some() && resolved.member && expr.is_name_expr();
+            if !reported && is_foreign(&resolved.path, self.source.context) {
+                self.flow.edits.flag_site(Place::ForeignCudaName, expr.range());
             }
             if let Some(name) = DottedName::of(expr, &resolved) {
                 name.plan(self.source, &mut self.flow.edits);
@@ -271,6 +294,11 @@ impl<'a> Walker<'a> {
     fn visit_dict(&mut self, dict: &'a ExprDict) {
         let keys = || dict.items.iter().filter_map(|item| item.key.as_ref());
         let texts = || keys().filter_map(literal::plain);
+        if texts().any(|key| key.eq_ignore_ascii_case("nvidia")) && texts().any(is_other_vendor) {
+            // The row of one vendor is right: another row is missing.
+            self.flow.edits.flag_site(Place::VendorTable, dict.range());
+            self.flow.edits.keep(dict.range());
+        }
         let devices = texts().any(other_device) && texts().any(cuda_device);
         let backends = texts().any(other_backend) && texts().any(nccl_backend);
         // `{'gpu': 'cuda', 'cpu': 'cpu'}`: devices by names of the file's own.
@@ -356,9 +384,14 @@ impl<'a> Walker<'a> {
         };
         let words = || parts.iter().filter_map(literal::plain);
         if words().any(nccl_backend) || words().any(other_backend) {
-            self.flow.spread(text, Role::backend(Place::BackendComparison), self.scope);
-            if let Some(slot) = self.source.root(other, self.scope) {
-                self.flow.values.mark(&slot, Role::backend(Place::BackendComparison));
+            let role = Role::backend(Place::BackendComparison);
+            let slot = self.source.root(other, self.scope);
+            let likely = self.source.imports.may_hold_devices() || words().any(other_backend);
+            if likely {
+                self.flow.spread(text, role, self.scope);
+                slot.iter().for_each(|slot| self.flow.values.mark(slot, role));
+            } else if let Some(slot) = slot {
+                self.flow.values.compare(slot, self.scope, text);
             }
         }
         if asks_device_name(other) && words().any(cuda_device) {
@@ -380,6 +413,33 @@ impl<'a> Walker<'a> {
             }
         }
     }
+}
+
+/// Whether a directory is one of the libraries of CUDA.
+fn is_directory_of_cuda(name: &str) -> bool {
+    matches!(name, "nvidia" | "cudnn" | "cublas") || name.starts_with("cuda_")
+}
+
+/// Whether a key names a vendor of accelerators besides NVIDIA and Huawei.
+fn is_other_vendor(key: &str) -> bool {
+    const VENDORS: &[&str] = &[
+        "amd",
+        "intel",
+        "apple",
+        "google",
+        "habana",
+        "cambricon",
+        "mthreads",
+        "moore_threads",
+        "hygon",
+        "iluvatar",
+        "metax",
+        "kunlunxin",
+        "enflame",
+        "biren",
+        "rocm",
+    ];
+    VENDORS.iter().any(|vendor| key.eq_ignore_ascii_case(vendor))
 }
 
 /// `get_accelerator().device_name()`: DeepSpeed's own answer for each kind of device.

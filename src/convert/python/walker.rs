@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use foldhash::HashMap;
 use ruff_python_ast::{
     ExceptHandler, Expr, Parameters, Pattern, Stmt, StmtClassDef, StmtFunctionDef,
 };
@@ -12,11 +13,12 @@ use ruff_text_size::{Ranged as _, TextRange};
 use super::edits::Edits;
 use super::import_edits::ImportEdits;
 use super::literal::{self, span};
-use super::names::{backend_like, device_like};
+use super::names::{backend_like, cuda_device, device_like, other_device};
 use super::role_flow::RoleFlow;
 use super::roles::Role;
 use super::source::Source;
 use super::string_candidate::{Candidate, Hint};
+use super::test_parameters;
 use super::value_flow::Slot;
 use crate::rules::{Match, Place, Rules};
 use pysyntax::scope::{Resolved, ScopeId};
@@ -31,6 +33,10 @@ pub(super) struct Walker<'a> {
     pub functions: Vec<(ScopeId, &'a str)>,
     /// The classes around the walk, innermost last.
     pub classes: Vec<&'a StmtClassDef>,
+    /// Fixtures of tests by name, and the scopes that they open.
+    fixtures: HashMap<&'a str, ScopeId>,
+    /// Parameters of all functions, with the scopes that bind them.
+    parameters: Vec<(&'a str, ScopeId)>,
     /// The last resolved expression: a call resolves its function, and so does the function itself.
     resolved: Option<(&'a Expr, ScopeId, Option<Rc<Resolved>>)>,
 }
@@ -45,7 +51,22 @@ impl<'a> Walker<'a> {
             scope: 0,
             functions: Vec::new(),
             classes: Vec::new(),
+            fixtures: HashMap::default(),
+            parameters: Vec::new(),
             resolved: None,
+        }
+    }
+
+    /// Walks a module.
+    pub(super) fn visit_module(&mut self, body: &'a [Stmt]) {
+        self.visit_body(body);
+        // A parameter of a test is what the fixture of its name returns.
+        for (name, scope) in std::mem::take(&mut self.parameters) {
+            if let Some(fixture) = self.fixtures.get(name) {
+                let (parameter, result) = (Slot::Name(scope, name), Slot::Returns(*fixture));
+                self.flow.values.read(parameter.clone(), &result);
+                self.flow.values.read(result, &parameter);
+            }
         }
     }
 
@@ -68,7 +89,9 @@ impl<'a> Walker<'a> {
                         .keywords
                         .iter()
                         .for_each(|one| self.visit_expr(&one.value, Hint::Quiet));
+                    self.flow.pass_keywords(arguments, self.scope);
                 }
+                self.mark_members(def);
                 self.classes.push(def);
                 self.visit_inside(stmt.range(), |me| me.visit_body(&def.body));
                 self.classes.pop();
@@ -171,6 +194,22 @@ impl<'a> Walker<'a> {
         }
     }
 
+    /// `CPU = "cpu"` next to `CUDA = "cuda"` in an enum: its members are devices.
+    fn mark_members(&mut self, class: &'a StmtClassDef) {
+        let is_enum =
+            class.bases().iter().any(|base| self.source.text[base.range()].ends_with("Enum"));
+        let values = || class.body.iter().filter_map(Stmt::as_assign_stmt).map(|one| &*one.value);
+        let texts = || values().filter_map(literal::plain);
+        if !is_enum || !texts().all(|text| other_device(text) || cuda_device(text)) {
+            return;
+        }
+        if texts().any(other_device) {
+            for value in values() {
+                self.flow.spread(value, Role::device(Place::DeviceTypeMembership), self.scope);
+            }
+        }
+    }
+
     pub(super) fn import_edits(&mut self) -> ImportEdits<'_, 'a> {
         ImportEdits { source: self.source, edits: &mut self.flow.edits }
     }
@@ -189,7 +228,11 @@ impl<'a> Walker<'a> {
         let opened = self.source.scopes.opened_by(range).unwrap_or(self.scope);
         self.visit_parameters(&def.parameters, opened);
         let name = def.name.as_str();
-        if name == "cuda" && !self.classes.is_empty() {
+        if name == "cuda"
+            && !self.classes.is_empty()
+            && self.source.imports.tensors_are_torch()
+            && self.source.imports.may_hold_devices()
+        {
             let rule = Rules::builtin().site(Place::ModuleCuda);
             self.flow.edits.note(rule, span(def.name.range()), Some("def cuda".to_owned()));
         }
@@ -205,6 +248,17 @@ impl<'a> Walker<'a> {
         } else if backend_like(name) {
             self.flow.values.mark(&Slot::Returns(opened), Role::backend(Place::BackendString));
         }
+        if test_parameters::names_cuda(def) {
+            self.flow.edits.flag_site(Place::TestParameters, def.decorator_list[0].range());
+            self.flow.edits.keep(range);
+        }
+        if test_parameters::is_fixture(def) {
+            self.fixtures.insert(name, opened);
+        }
+        self.pass_options(def, opened);
+        for parameter in def.parameters.iter_non_variadic_params() {
+            self.parameters.push((parameter.name().as_str(), opened));
+        }
         self.functions.push((opened, name));
         self.visit_inside(range, |me| me.visit_body(&def.body));
         self.functions.pop();
@@ -216,7 +270,10 @@ impl<'a> Walker<'a> {
             let Some(default) = parameter.default() else { continue };
             let name = parameter.name().as_str();
             let slot = Slot::Name(opened, name);
-            self.flow.values.mark_by_name(&slot, name);
+            // In a file that knows no tensors, the name alone is a weak sign.
+            if self.source.imports.may_hold_devices() {
+                self.flow.values.mark_by_name(&slot, name);
+            }
             self.flow.give(slot, default, self.scope);
             self.visit_expr(default, Hint::Quiet);
         }
@@ -253,7 +310,9 @@ impl<'a> Walker<'a> {
                 Slot::Returns(_) | Slot::Foreign(_) => return,
             };
             if self.flow.values.mark_by_name(&slot, &name) {
-            } else if self.source.lists_devices(value) {
+            } else if self.source.lists_devices(value)
+                || value.is_call_expr() && self.source.is_device(value, self.scope)
+            {
                 self.flow.values.mark(&slot, Role::device(Place::DeviceString));
             } else if self.source.lists_backends(value) {
                 self.flow.values.mark(&slot, Role::backend(Place::BackendString));

@@ -12,6 +12,7 @@ pub(super) const FILES: &[&str] = &[
     "build",
     "environment",
     "libraries",
+    "callees",
     "files",
     "formats",
 ];
@@ -24,6 +25,7 @@ pub(super) const FIELDS: [ui::Label; FILES.len()] = [
     ui::RULES_BUILD,
     ui::RULES_ENVIRONMENT,
     ui::RULES_LIBRARIES,
+    ui::RULES_CALLEES,
     ui::RULES_FILES,
     ui::RULES_FORMATS,
 ];
@@ -49,8 +51,11 @@ pub enum Match {
     Package,
     /// An execution provider of onnxruntime.
     Provider,
-    /// A parameter of a function: `package.function(parameter:position)`.
+    /// A parameter of a function: `package.function(parameter:position)`, or its calls:
+    /// `package.function()`.
     Call,
+    /// A setting of a program: an option of its command line, or a key of a configuration.
+    Option,
     /// A place that the code recognizes by its shape.
     Site,
     /// Something of a file that is not Python.
@@ -70,6 +75,7 @@ impl Match {
             Self::Package => ui::RULE_PACKAGE,
             Self::Provider => ui::RULE_PROVIDER,
             Self::Call => ui::RULE_CALL,
+            Self::Option => ui::RULE_OPTION,
             Self::Site => ui::RULE_SITE,
             Self::File => ui::RULE_FILE,
         }
@@ -116,7 +122,7 @@ impl Class {
 pub enum Action {
     /// Replace it.
     Rewrite,
-    /// Add to it.
+    /// Add to it. To a call: an argument that it omits.
     Insert,
     /// Remove it: an argument of a call.
     Remove,
@@ -165,13 +171,22 @@ pub struct Rule {
     /// The versions of torch_npu in whose sources `to` was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torch_npu: Option<Vec<&'static str>>,
-    /// The values of a parameter that the rule speaks of; all if absent. `#` stands for indices.
+    /// The values of a parameter, variable or setting that the rule is about; all but `None` if absent. `#` stands for
+    /// indices, `True` for the constant, `module.NAME` for a name and `module.Class()` for a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<&'static str>>,
     /// The versions of a package with which the rule holds (`ultralytics>=8.4.120`). A place is
     /// reported instead if the version is known to be another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<&'static str>,
+    /// Whether the rule is also about calls that omit the parameter. Rules that insert an argument
+    /// are about such calls only.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub omitted: bool,
+    /// The versions of a package that the rule is about (`diffusers<0.34`). A place is no concern
+    /// of the rule if the version is known to be another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub applies_to: Option<&'static str>,
     /// The rule under which places of this one are reported, where its shape is no place of
     /// its own: `Module.cuda()` looks like `Tensor.cuda()`.
     #[serde(skip_serializing_if = "Option::is_none")]

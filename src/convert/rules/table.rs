@@ -63,7 +63,7 @@ pub(super) enum Unusable {
     #[error("{0} and {1} have the same id or match the same name {2}")]
     Duplicate(&'static str, &'static str, &'static str),
     /// The name of a parameter that cannot be read.
-    #[error("{0}: `{1}` is not `function(parameter)`")]
+    #[error("{0}: `{1}` is not `function(parameter)` or `function()`")]
     Call(&'static str, &'static str),
     /// A place that the code knows has none.
     #[error("there is no rule for the place `{0}`")]
@@ -106,7 +106,8 @@ impl Rules {
             if at > 0 && rules[at - 1].id == rule.id {
                 return Err(Unusable::Duplicate(rule.id, rule.id, ""));
             }
-            for name in rule.names() {
+            // Several rules are about the values of one parameter.
+            for name in rule.names().filter(|_| rule.how != Match::Call) {
                 if rule.how == Match::Prefix || name.ends_with('*') {
                     prefixes.push((rule.how, name.trim_end_matches('*'), at));
                     continue;
@@ -122,9 +123,10 @@ impl Rules {
         let mut calls: HashMap<&str, Vec<Parameter>> = HashMap::default();
         for (at, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.how == Match::Call) {
             for name in rule.names() {
-                let (function, parameter) =
-                    call::read(name, at).ok_or(Unusable::Call(rule.id, name))?;
-                calls.entry(function).or_default().push(parameter);
+                let (function, parameter, position) =
+                    call::read(name).ok_or(Unusable::Call(rule.id, name))?;
+                let known = calls.entry(function).or_default();
+                Parameter::add(known, (parameter, position), &rules, at)?;
             }
         }
         let called = calls.keys().map(|function| last(function)).collect();
@@ -168,22 +170,25 @@ impl Rules {
         self.called.contains(name)
     }
 
-    /// The parameters of a function that rules speak of. `function` is its dotted name, or the
-    /// name of a method of an unknown object.
+    /// The parameters of a function that rules are about. `function` is its dotted name, or the
+    /// name of a method of an unknown object. Rules of the function precede those of all methods of
+    /// this name.
     pub fn parameters(&self, function: &str) -> Vec<&Parameter> {
-        let own = self.calls.get(function);
+        let own = self.calls.get(function).map_or(&[][..], Vec::as_slice);
         let any = self.calls.get(&*format!("*.{}", last(function)));
-        own.into_iter().chain(any).flatten().collect()
+        let any = any.into_iter().flatten();
+        let any = any.filter(|one| own.iter().all(|known| known.name != one.name));
+        own.iter().chain(any).collect()
     }
 
     /// The packages on whose version a rule depends.
     pub fn packages(&self) -> BTreeSet<&'static str> {
-        self.rules.iter().filter_map(Rule::needed_package).collect()
+        self.rules.iter().flat_map(Rule::needed_packages).collect()
     }
 
-    /// The rule of a parameter.
-    pub fn of_parameter(&self, parameter: &Parameter) -> &Rule {
-        &self.rules[parameter.rule]
+    /// The rules of a parameter, in the order in which they decide.
+    pub fn of_parameter(&self, parameter: &Parameter) -> impl Iterator<Item = &Rule> {
+        parameter.rules.iter().map(|rule| &self.rules[*rule])
     }
 
     /// The rule of a place.

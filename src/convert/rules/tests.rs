@@ -109,11 +109,15 @@ fn words_are_in_their_language() {
 fn planned(file: Option<&str>, text: &str) -> Option<FilePlan> {
     let name = file.unwrap_or("train.py").rsplit('/').next()?;
     let options = Options::default();
+    let tree = python::Project::default();
     let mut planner = Planner::new(text);
     match FileKind::of_name(name)? {
         FileKind::Python => Some(
-            python::plan(text, &python::Context::alone(&options))
-                .unwrap_or_else(|error| panic!("{error:?}\n{text}")),
+            python::plan(
+                text,
+                &python::Context { project: Some(&tree), ..python::Context::alone(&options) },
+            )
+            .unwrap_or_else(|error| panic!("{error:?}\n{text}")),
         ),
         FileKind::Shell => {
             shell::plan(&mut planner).unwrap_or_else(|error| panic!("{error:?}\n{text}"));

@@ -5,11 +5,17 @@ use std::ops::Range;
 
 use super::super::environment;
 use super::super::rules::{Place, Rules};
+use super::super::settings;
 use super::super::site::Certainty;
 use super::super::value::{self, Outcome};
 use super::programs::{NOT_ASKED, base_name, is_script};
 use super::reader::Reader;
 use super::word::{EXPANSION, Word};
+
+/// Whether a word turns a switch on or off.
+fn is_switch(word: &str) -> bool {
+    matches!(word, "True" | "true" | "False" | "false" | "0" | "1" | "yes" | "no" | "on" | "off")
+}
 
 impl Reader<'_, '_, '_> {
     /// `python train.py cuda`: an argument on its own.
@@ -44,7 +50,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// `whisper a.mp3 --device cuda`: whether that program has NPUs is not known.
+    /// `demucs a.mp3 --device cuda`: whether that program has NPUs is not known.
     pub(super) fn unknown_program(&mut self, words: &[Word], name: &str) {
         if NOT_ASKED.contains(&name) {
             return;
@@ -150,6 +156,30 @@ impl Reader<'_, '_, '_> {
                 self.planner.change(rule, range, new, Certainty::Exact);
             }
             Outcome::Flag => self.planner.flag(rule, range, Some(format!("{key} {text}"))),
+        }
+    }
+
+    /// `--tf32 True`: options that rules are about.
+    pub(super) fn settings(&mut self, words: &[Word]) {
+        for (at, word) in words.iter().enumerate().filter(|(_, word)| word.text.starts_with("--")) {
+            let next = words.get(at + 1).filter(|next| !next.text.starts_with('-'));
+            let (name, value, end) = match (word.text.split_once('='), next) {
+                (Some((name, value)), _) => (name, value, word.range.end),
+                (None, Some(next))
+                    if settings::rule(self.planner, &word.text, &next.text).is_some() =>
+                {
+                    (word.text.as_str(), next.text.as_str(), next.range.end)
+                }
+                // A switch: what follows is no value of it.
+                (None, next) if next.is_none_or(|next| !is_switch(&next.text)) => {
+                    (word.text.as_str(), "True", word.range.end)
+                }
+                _ => continue,
+            };
+            if let Some(rule) = settings::rule(self.planner, name, value) {
+                let range = self.at(&(word.range.start..end));
+                self.planner.flag(rule, range, Some(format!("{name} {value}")));
+            }
         }
     }
 

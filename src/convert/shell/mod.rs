@@ -190,6 +190,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
                 self.call(name, &command.words[first + 1..]);
             } else if let Some(at) = program(command, self.planner.project) {
                 self.arguments(&command.words[at + 1..]);
+                self.settings(&command.words[at + 1..]);
                 self.positional(&command.words[at..]);
                 self.inline(&command.words[at..]);
             } else {

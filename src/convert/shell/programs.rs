@@ -73,8 +73,20 @@ pub(super) const CUDA_TOOLS: &[&str] = &[
 ];
 
 /// Programs that take devices, or start a script of the tree.
-const LAUNCHERS: &[&str] =
-    &["torchrun", "accelerate", "deepspeed", "ds", "ipython", "pytest", "hydra", "yolo"];
+const LAUNCHERS: &[&str] = &[
+    "torchrun",
+    "accelerate",
+    "deepspeed",
+    "ds",
+    "ipython",
+    "pytest",
+    "hydra",
+    "yolo",
+    "lm_eval",
+    "lm-eval",
+    "swift",
+    "whisper",
+];
 
 /// Index of the word that names the command.
 pub(super) fn name_at(command: &Command) -> Option<usize> {

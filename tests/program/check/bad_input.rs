@@ -52,7 +52,7 @@ fn a_root_that_is_none() {
 fn a_python_that_is_none() {
     let (code, text, _) = run(&["check", "--only", "PY", "--python", "/bin/ls", "--no-hash"]);
     assert_eq!(code, 1);
-    assert!(text.contains("error[PY-INTERP] `/bin/ls` (--python) is no Python"), "{text}");
+    assert!(text.contains("error[PY-INTERP] `/bin/ls` (--python) is not a Python"), "{text}");
 }
 
 #[test]

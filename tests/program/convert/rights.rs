@@ -60,11 +60,11 @@ fn converts_a_shared_tree() {
     mode(&work.join("group.py"), 0o664);
     own(&work.join("foreign.py"), 0, 0);
     let run = convert(&place, &["-r", ".", "-v"]).ended(1).said("1 file written in place");
-    let run = run.said("`owner.py` was not converted: it belongs to another user, and the new");
-    let run = run.said("the user with the number 1");
-    let run = run.said("`group.py` was not converted: it belongs to a group that this user is not");
+    let run = run.said("`owner.py` was not converted: the new file cannot keep its owner");
+    let run = run.said("another user (uid 1)");
+    let run = run.said("`group.py` was not converted: the new file cannot keep its group");
     let run = run.said("chgrp \"$(id -gn)\" group.py");
-    let run = run.said("`foreign.py` was not converted: it belongs to another user, and is not");
+    let run = run.said("`foreign.py` was not converted: owned by another user");
     assert!(!run.stdout.contains("chmod"), "{}", run.stdout);
     for (name, user, group) in
         [("owner.py", 1, NOBODY), ("group.py", NOBODY, 7), ("foreign.py", 0, 0)]
@@ -94,7 +94,7 @@ fn what_is_read_only_is_told_apart() {
     mode(&work.join("dir"), 0o755);
     let run = run.ended(1).said("`locked.py` was not converted: it is read-only");
     let run = run.said("chmod u+w locked.py");
-    let run = run.said("`dir/b.py` was not converted: this user may not write into its directory");
+    let run = run.said("`dir/b.py` was not converted: no write access to its directory");
     run.said("ls -ld dir");
     let names = ["a.py", "locked.py", "dir/b.py"].map(|name| read(&work.join(name)));
     assert_eq!(names, [AFTER, BEFORE, BEFORE]);

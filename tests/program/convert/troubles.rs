@@ -51,7 +51,7 @@ fn files_that_cannot_be_understood_do_not_keep_the_others() {
     let run = tree.convert(&[]).ended(1);
     let run = run.said("`project/py2.py` was not converted: line 1 does not parse");
     let run = run.said("`project/bytes.py` was not converted: not valid UTF-8");
-    run.said("`project/nul.py` was not converted: a NUL byte").said("No source has a NUL byte");
+    run.said("`project/nul.py` was not converted: a NUL byte").said("contain no NUL bytes");
     assert_eq!(tree.read("a.py"), AFTER);
     for name in ["py2.py", "bytes.py", "nul.py"] {
         assert_eq!(tree.content()[std::path::Path::new(name)], before[std::path::Path::new(name)]);
@@ -76,9 +76,9 @@ fn links_pipes_and_large_files_are_told() {
     )
     .unwrap();
     let run = tree.convert(&["--max-size", "1"]).ended(3);
-    let run = run.said("`project/link.py` was left out: the link leads out of the root");
-    let run = run.said("`project/pipe.py` was left out: not a regular file");
-    run.said("`project/big.py` was left out: it has 2.0 MiB");
+    let run = run.said("`project/link.py` was skipped: the symlink points outside the root");
+    let run = run.said("`project/pipe.py` was skipped: not a regular file");
+    run.said("`project/big.py` was skipped: its size of 2.0 MiB");
     assert_eq!(tree.read("a.py"), AFTER);
     assert_eq!(std::fs::read_to_string(&outside).unwrap(), BEFORE);
     assert!(tree.path("inside.py").symlink_metadata().unwrap().is_symlink());
@@ -130,8 +130,8 @@ fn hard_links_are_replaced_one_by_one() {
     std::fs::remove_file(&outside).unwrap();
     std::fs::remove_file(tree.path("b.py")).unwrap();
     std::fs::hard_link(tree.path("a.py"), tree.path("b.py")).unwrap();
-    tree.convert(&[]).ended(0).said("2 names of files that were linked are converted");
-    tree.convert(&["--undo"]).ended(0).said("2 files hold their original content again, but had");
+    tree.convert(&[]).ended(0).said("2 hard-linked names are converted");
+    tree.convert(&["--undo"]).ended(0).said("2 files were restored without");
     // A file with one name needs no word.
     let run = tree.convert(&[]).ended(0);
     assert!(!run.stdout.contains("CONVERT-LINKS"), "{}", run.stdout);
@@ -169,7 +169,7 @@ fn what_git_does_not_have_is_not_overwritten_unasked() {
     assert!(git(&tree, &["add", "."]) && git(&tree, &["commit", "-qm", "m"]));
     tree.write("a.py", format!("{BEFORE}# mine\n").as_bytes());
     let before = tree.content();
-    tree.convert(&[]).ended(1).said("1 of the files to convert have changes");
+    tree.convert(&[]).ended(1).said("1 file to convert has uncommitted changes");
     assert_eq!(tree.content(), before);
     tree.convert(&["--force"]).ended(0).said("2 files written");
     tree.convert(&["--undo"]).ended(0);
@@ -333,7 +333,7 @@ fn a_file_that_changes_meanwhile_is_left_alone() {
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(text == format!("{BEFORE}# written {last}\n") || text.starts_with(AFTER), "{text}");
     if run.status == 1 {
-        run.said("`project/f20.py` was not converted: it changed during the run");
+        run.said("`project/f20.py` was not converted: it was changed or deleted");
     }
     assert!(tree.read("f21.py").starts_with(AFTER));
 }

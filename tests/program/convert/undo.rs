@@ -65,11 +65,11 @@ fn what_a_person_wrote_since_is_not_lost() {
     let before = tree.content();
     tree.convert(&[]).ended(0);
     tree.write("a.py", b"mine\n");
-    let run = tree.convert(&["--undo"]).ended(1).said("`a.py` changed since it was converted");
-    assert!(!run.stdout.contains("to be replaced"), "{}", run.stdout);
+    let run = tree.convert(&["--undo"]).ended(1).said("`a.py` changed after the conversion");
+    assert!(!run.stdout.contains("did not replace it"), "{}", run.stdout);
     assert_eq!((tree.read("a.py"), tree.read("b.py")), ("mine\n".to_owned(), AFTER.to_owned()));
     std::fs::remove_file(tree.path("b.py")).unwrap();
-    tree.convert(&["--undo"]).ended(1).said("`b.py` is gone since it was converted");
+    tree.convert(&["--undo"]).ended(1).said("`b.py` was deleted after the conversion");
     tree.convert(&["--undo", "--force"]).ended(0);
     assert_eq!(tree.content(), before);
 }

@@ -40,7 +40,7 @@ fn people_see_what_stands_out() {
         ("text", &["error[FLEET-ADDRESS]", "node[001,004]", "24.1.rc2", "fleet merge -v"][..]),
         ("markdown", &["FLEET-ADDRESS", "24.1.rc2"]),
         ("html", &["FLEET-ADDRESS", "24.1.rc2", "Content-Security-Policy"]),
-        ("line", &["FLEET-ADDRESS: Device addresses"]),
+        ("line", &["FLEET-ADDRESS: node[001,004] share"]),
     ] {
         let (code, text, _) = run(&["fleet", "merge", &path, "--format", format]);
         assert_eq!(code, 1, "{format}");

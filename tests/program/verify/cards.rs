@@ -111,10 +111,7 @@ fn counters_are_named_with_their_stage() {
         assert_eq!((said.status, said.found()), (Some(0), vec!["VERIFY-HEALTH single".to_owned()]));
         let title = said.title(0);
         assert!(title.contains("NPU 1 (0000:c2:00.0, SN SIM000001):"), "{title}");
-        assert!(
-            title.contains(&format!("corrected memory errors (ECC) during {stage}")),
-            "{title}"
-        );
+        assert!(title.contains(&format!("(ECC) during {stage}")), "{title}");
     }
     // A driver that refuses leaves gaps, and one that crashes ends no test.
     let refused = [&variables[..], &[("ASCSIM_DCMI", "temperature,label,pci,ecc")]].concat();

@@ -68,7 +68,7 @@ fn the_bad_device_is_named() {
     let said = verify(OLD.path(), &["--rung", "compute", "--dtype", "fp16"], &variables);
     assert_eq!(said.found(), ["VERIFY-COMPUTE wrong"]);
     let title = said.title(0);
-    assert!(title.contains("NPU 5 (0000:c6:00.0): wrong numbers: 1 of 196608"), "{title}");
+    assert!(title.contains("NPU 5 (0000:c6:00.0): 1 of 196608 elements wrong"), "{title}");
     // What several devices have in common is one finding.
     let variables = [("ASCSIM_DEVICES", "4"), ("ASCSIM_FAULT", "aclrtSetDevice:ret=507033")];
     let said = verify(OLD.path(), &["--rung", "runtime"], &variables);

@@ -17,9 +17,9 @@ const LAYOUTS: [(&str, &str, &[&str]); 6] = [
 
 /// What a library needs that is not there, and whose part that is.
 const NEEDED: [(&str, &str, &str); 3] = [
-    ("libdcmi.so", "VERIFY-LOAD driver", "of the driver"),
-    ("libslog.so", "VERIFY-LOAD part", "needs libslog.so"),
-    ("libz.so.9", "VERIFY-LOAD system", "of the operating system"),
+    ("libdcmi.so", "VERIFY-LOAD driver", "Driver library libdcmi.so"),
+    ("libslog.so", "VERIFY-LOAD part", "libslog.so, required by"),
+    ("libz.so.9", "VERIFY-LOAD system", "System library libz.so.9"),
 ];
 
 struct Case {

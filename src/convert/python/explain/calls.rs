@@ -122,6 +122,11 @@ pub(super) fn is_words(keyword: &str) -> bool {
     WORDS.contains(&keyword)
 }
 
+/// Whether a decorator of this name binds the address of a web server to a function.
+pub(super) fn is_route(name: &str) -> bool {
+    matches!(name, "route" | "get" | "post" | "put" | "delete" | "patch" | "websocket")
+}
+
 pub(super) fn is_option(name: &str) -> bool {
     OPTIONS.contains(&name)
 }

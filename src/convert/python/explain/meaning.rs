@@ -22,6 +22,8 @@ pub(super) enum Meaning {
     TableKey(u32),
     /// The whole string is a name, if the tree defines it so.
     Key(Wanted),
+    /// The same, and otherwise a key that is read on this line.
+    KeyOr(Wanted, u32),
     /// A name, if the tree defines it so.
     Own(String, Wanted),
     /// A name of which the table of rules states that it stays.
@@ -33,7 +35,7 @@ pub(super) enum Meaning {
 impl Meaning {
     pub(super) fn claim(&self) -> Claim {
         match self {
-            Self::Plain | Self::Key(_) => Claim::Open,
+            Self::Plain | Self::Key(_) | Self::KeyOr(..) => Claim::Open,
             Self::Prose(line) => Claim::Is(Class::kept(Reason::Prose, *line)),
             Self::Address(line) => Claim::Is(Class::kept(Reason::Address, *line)),
             Self::Test(line) => Claim::Is(Class::kept(Reason::TestText, *line)),

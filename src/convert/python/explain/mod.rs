@@ -14,11 +14,12 @@ mod siblings;
 mod walk;
 
 use ruff_python_ast::Stmt;
-use ruff_text_size::{TextRange, TextSize};
+use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
 use self::meaning::{Meaning, Meanings};
 use self::siblings::Siblings;
 use self::walk::Walk;
+use super::collisions::{Why, Withheld};
 use super::npu_branches::merge_ranges;
 use super::source::Source;
 use super::{Context, Exempt, comments, kept_by_comments};
@@ -57,9 +58,19 @@ pub(crate) struct Evidence {
     siblings: Siblings,
     comments: Vec<TextRange>,
     exempt: Exempt,
+    withheld: Vec<Withheld>,
+    /// Words that only choose between ways of the file, with the places that show it.
+    own_words: Vec<(TextRange, TextRange)>,
+    /// The statement that builds CUDA extensions, in a script that does.
+    build: Option<TextRange>,
 }
 
 impl Evidence {
+    /// Adds the places that a first plan changes and the final one does not.
+    pub(super) fn with_withheld(self, withheld: Vec<Withheld>) -> Self {
+        Self { withheld, ..self }
+    }
+
     /// Reads the evidence of a source; `comments` are all comments of it.
     pub(super) fn of(
         source: &Source<'_>,
@@ -71,7 +82,16 @@ impl Evidence {
         let lines = TextLines::of(subject.text);
         let meanings = Walk::of(source, subject, &lines).run(body);
         let exempt = Exempt { comments: merge_ranges(exempt.comments), ..exempt };
-        Self { meanings, siblings: Siblings::of(body, &lines), comments, exempt }
+        let siblings = Siblings::of(body, &lines);
+        let shown = subject.plan.shown.as_deref();
+        let builds = source.is_build_script() && subject.text.contains("CUDAExtension");
+        let statement = |word: &str| {
+            body.iter().rev().map(Stmt::range).find(|at| subject.text[*at].contains(word))
+        };
+        let build = builds.then(|| statement("setup(").or_else(|| statement("CUDAExtension")));
+        let build = build.flatten();
+        let own_words = shown.map_or_else(Vec::new, |shown| shown.own_words.clone());
+        Self { meanings, siblings, comments, exempt, withheld: Vec::new(), own_words, build }
     }
 
     /// The claims about the tokens, under the final plan.
@@ -100,22 +120,40 @@ impl Evidence {
                 Claim::Is(Class::kept(reason, lines.line(at.start().to_usize())))
             };
             let guard = || self.exempt.guards.iter().find(|guard| guard.branch.contains_range(at));
+            let withheld =
+                || self.withheld.iter().find(|one| one.range.contains_range(at)).map(|one| one.why);
             if let Some(class) = planned.class() {
                 Claim::Is(class)
             } else if let Some(shim) = self.exempt.shim {
                 kept(Reason::VendorShim, shim)
             } else if let Some(class) = self.siblings.class(at) {
                 Claim::Is(class)
+            } else if let Some(Why::Sibling(sibling)) = withheld() {
+                kept(Reason::NpuSibling, sibling)
+            } else if let Some(Why::Build(build)) = withheld() {
+                kept(Reason::BuildGuard, build)
             } else if let Some(guard) = guard() {
                 kept(Reason::CudaOnlyGuard, guard.test)
-            } else if let Some(rule) = calls.iter().find(|(call, _)| call.contains_range(at)) {
-                Claim::Is(manual(rule.1))
-            } else if let Some(meaning) = strings.of(at) {
-                string(subject, context, &lines, token, meaning)
-            } else if let Some(meaning) = names.of(at) {
-                meaning.claim()
+            } else if let Some((_, witness)) =
+                self.own_words.iter().find(|(word, _)| word.contains_range(at))
+            {
+                kept(Reason::OwnName, *witness)
+            } else if let Some((_, rule)) = calls.iter().find(|(call, _)| call.contains_range(at)) {
+                Claim::Is(if rule.action == Action::Keep { by_rule(rule) } else { manual(rule) })
             } else {
-                Claim::Open
+                let claim = match (strings.of(at), names.of(at)) {
+                    (Some(meaning), _) => string(subject, context, &lines, token, meaning),
+                    (None, Some(meaning)) => meaning.claim(),
+                    (None, None) => Claim::Open,
+                };
+                match (claim, self.build) {
+                    (Claim::Open, Some(build)) => kept(Reason::BuildGuard, build),
+                    (Claim::Own(name, wanted), Some(build)) => {
+                        let line = lines.line(build.start().to_usize());
+                        Claim::OwnOr(name, wanted, Class::kept(Reason::BuildGuard, line))
+                    }
+                    (claim, _) => claim,
+                }
             }
         };
         subject.tokens.iter().zip(planned).map(claim).collect()
@@ -182,7 +220,7 @@ fn string(
             if wording::is_address(text, &place) {
                 return Claim::Is(Class::kept(Reason::Address, line));
             }
-            if wording::is_sentence(content) {
+            if wording::is_sentence(content) || wording::is_long_text(content) {
                 return Claim::Is(Class::kept(Reason::Prose, line));
             }
             let name = wording::identifier(text, &place);
@@ -197,11 +235,18 @@ fn string(
                 Some(path) if path.len() > name.len() && is_bare(name) => {
                     Claim::Own(path.to_owned(), Wanted::Path)
                 }
+                _ if token.is_library() => {
+                    library(token.word(), context).map_or(Claim::Open, Claim::Is)
+                }
                 _ if !is_bare(name) => Claim::Own(name.to_owned(), Wanted::Any),
                 _ => Claim::Open,
             }
         }
         Meaning::Key(wanted) => Claim::Own(content.to_owned(), *wanted),
+        Meaning::KeyOr(wanted, read) => {
+            let key = Class::kept(Reason::TableKey, *read);
+            Claim::OwnOr(content.to_owned(), *wanted, key)
+        }
         other => other.claim(),
     }
 }

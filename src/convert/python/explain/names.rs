@@ -41,6 +41,10 @@ impl<'a> Walk<'a> {
     /// What a dotted name of an import is.
     pub(super) fn path_meaning(&self, path: &str, range: TextRange) -> Meaning {
         let first = path.split('.').next().unwrap_or(path);
+        // `@pytest.mark.gpu` names a mark of the project.
+        if path.starts_with("pytest.mark.") {
+            return Meaning::Defined(self.line(range.start()));
+        }
         if first.is_empty() || self.source.context.is_own_package(first) {
             let last = path.rsplit('.').next().unwrap_or(path);
             let named = path.rsplit('.').find(|part| tokens::any(part.as_bytes()));
@@ -51,7 +55,18 @@ impl<'a> Walk<'a> {
         if let Some(rule) = self.flagged(range).or_else(|| self.flagged_import(range)) {
             return Meaning::Manual(rule);
         }
-        rule_of(path).map_or(Meaning::Plain, |rule| match rule.action {
+        // `from other.layers.spconv import x`: the library within another one.
+        let part = || path.split('.').find_map(|part| Rules::builtin().find(Match::Library, part));
+        let rule = rule_of(path).or_else(|| part().filter(|rule| rule.action == Action::Flag));
+        let Some(rule) = rule else {
+            // A package of the tree that is found by a path of its own: two parts of its name tell.
+            let mut parts = path.rsplit('.').skip_while(|part| !tokens::any(part.as_bytes()));
+            return match (parts.next(), parts.next()) {
+                (Some(last), Some(above)) => Meaning::Own(format!("{above}/{last}"), Wanted::Path),
+                _ => Meaning::Plain,
+            };
+        };
+        Some(rule).map_or(Meaning::Plain, |rule| match rule.action {
             Action::Flag => Meaning::Manual(rule),
             _ => Meaning::Rule(rule),
         })
@@ -111,7 +126,8 @@ impl<'a> Walk<'a> {
             (Some(path), None) => rule_of(&path).map_or_else(own, Meaning::Rule),
             // A call of the method of tensors: no name of the project explains it.
             (None, _) if called && is_device_word(name) => Meaning::Plain,
-            (None, _) => own(),
+            // `config = tf.ConfigProto(); config.gpu_options`
+            (None, _) => self.library_of(expr).map_or_else(own, Meaning::Manual),
         };
         if matches!(meaning, Meaning::Rule(_) | Meaning::Manual(_)) {
             // One rule for the whole chain: `torch.cuda.OutOfMemoryError`.
@@ -122,6 +138,15 @@ impl<'a> Walk<'a> {
             }
         }
         self.found.names.0.add(range, meaning);
+    }
+
+    /// The reported library whose function made the object that a chain of attributes begins with.
+    fn library_of(&self, expr: &'a Expr) -> Option<&'static Rule> {
+        let name = root(expr)?;
+        let (home, bindings) = self.source.scopes.bindings(name, self.scope)?;
+        let [Binding::Value(Expr::Call(call))] = bindings else { return None };
+        let path = self.source.scopes.path(&call.func, home)?;
+        rule_of(&path).filter(|rule| rule.action == Action::Flag)
     }
 
     pub(super) fn keyword(&mut self, call: &ExprCall, keyword: &Keyword) {

@@ -21,7 +21,7 @@ fn claims(source: &str) -> Vec<String> {
         }
         Claim::Is(Class::Kept { reason, .. }) => reason.as_str().to_owned(),
         Claim::Is(class) => class.as_str().to_owned(),
-        Claim::Own(name, _) => format!("own {name}"),
+        Claim::Own(name, _) | Claim::OwnOr(name, ..) => format!("own {name}"),
         Claim::Open => "open".to_owned(),
     };
     explained.claims.into_iter().map(word).collect()

@@ -4,8 +4,8 @@
 use foldhash::HashMap;
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{
-    CmpOp, ExceptHandler, Expr, ExprCall, ExprContext, FStringPart, InterpolatedStringElement,
-    Parameters, Stmt, StringLiteral,
+    CmpOp, ExceptHandler, Expr, ExprCall, ExprContext, FStringPart, Identifier,
+    InterpolatedStringElement, Parameters, Stmt, StringLiteral,
 };
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
@@ -14,10 +14,11 @@ use super::names::imports;
 use super::{Subject, calls};
 use crate::ledger::entry::{Definition, DefinitionKind, Wanted};
 use crate::ledger::text_lines::TextLines;
-use crate::ledger::tokens::Token;
+use crate::ledger::tokens::{Token, is_bare};
 use crate::ledger::wording;
 use crate::python::literal;
 use crate::python::source::Source;
+use crate::rules::{Action, Rules};
 use pysyntax::scope::ScopeId;
 
 /// Reported calls whose arguments are looked for.
@@ -92,6 +93,14 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// A name that `global` or `nonlocal` declares.
+    fn declared(&mut self, name: &Identifier) {
+        if self.has_token(name.range()) {
+            let meaning = Meaning::Own(name.to_string(), Wanted::Any);
+            self.found.names.0.add(name.range(), meaning);
+        }
+    }
+
     fn with(&mut self, meaning: Meaning, walk: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.meaning, meaning);
         walk(self);
@@ -142,6 +151,17 @@ impl<'a> Walk<'a> {
         {
             self.found.manual.push((call.range(), rule));
         }
+        // Arguments that a rule of the function leaves as they are.
+        if let Some(path) = self.source.scopes.path(&call.func, self.scope) {
+            for parameter in Rules::builtin().parameters(&path) {
+                let mut rules = Rules::builtin().of_parameter(parameter);
+                let rule = rules.find(|rule| rule.action == Action::Keep);
+                let keyword = call.arguments.find_keyword(parameter.name);
+                if let Some((keyword, rule)) = keyword.zip(rule) {
+                    self.found.manual.push((keyword.value.range(), rule));
+                }
+            }
+        }
         let name = match &*call.func {
             Expr::Name(name) => name.id.as_str(),
             Expr::Attribute(attribute) => attribute.attr.as_str(),
@@ -156,11 +176,16 @@ impl<'a> Walk<'a> {
             func => self.visit_expr(func),
         }
         let arguments = &call.arguments;
+        let first = arguments.args.first().and_then(literal::plain);
+        let adds = name == "add" && first.is_some_and(|option| option.starts_with("--"));
         let message = calls::is_message(name) && !matches!(self.meaning, Meaning::Test(_));
         for (at, argument) in arguments.args.iter().enumerate() {
             let plain = literal::plain(argument);
             let meaning = match plain {
-                Some(text) if calls::is_option(name) && !text.is_empty() => {
+                Some(text)
+                    if (calls::is_option(name) || adds && text.starts_with('-'))
+                        && !text.is_empty() =>
+                {
                     let name = calls::destination(text);
                     self.define_string(&name, argument.range());
                     Meaning::Defined(self.line(argument.range().start()))
@@ -171,7 +196,10 @@ impl<'a> Walk<'a> {
                     }
                     Meaning::Defined(self.line(argument.range().start()))
                 }
-                Some(_) if calls::is_key(name) && at <= 1 => Meaning::Key(Wanted::Member),
+                Some(text) if calls::is_key(name) && at <= 1 => self.key_that_is_read(text, line),
+                Some(text) if calls::is_route(name) && text.starts_with('/') => {
+                    Meaning::Defined(line)
+                }
                 // A device is no message, unless the function is known to print it.
                 Some(text) if super::is_device(text) && !calls::is_known_message(name) => {
                     Meaning::Plain
@@ -221,6 +249,15 @@ impl<'a> Walk<'a> {
             return;
         }
         self.found.strings.add(super::text_range(&content), self.meaning.clone());
+    }
+
+    /// A key that is looked up: one of the project, or a longer word that is a key whoever writes it.
+    fn key_that_is_read(&self, text: &str, line: u32) -> Meaning {
+        let word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        if super::is_device(text) || is_bare(text) || !text.bytes().all(word) {
+            return Meaning::Key(Wanted::Member);
+        }
+        Meaning::KeyOr(Wanted::Member, line)
     }
 
     /// Keys of a dictionary: defined by it, unless they are devices.
@@ -297,6 +334,8 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 self.with(Meaning::Prose(line), |walk| walk_stmt(walk, stmt));
                 let _ = one;
             }
+            Stmt::Global(one) => one.names.iter().for_each(|name| self.declared(name)),
+            Stmt::Nonlocal(one) => one.names.iter().for_each(|name| self.declared(name)),
             Stmt::Assert(one) => {
                 let line = self.line(stmt.range().start());
                 let test = if self.subject.test { Meaning::Test(line) } else { Meaning::Plain };
@@ -380,8 +419,10 @@ impl<'a> Visitor<'a> for Walk<'a> {
                         let line = self.line(one.slice.range().start());
                         self.with(Meaning::TableKey(line), |walk| walk.visit_expr(&one.slice));
                     }
-                    Some(_) => {
-                        self.with(Meaning::Key(Wanted::Member), |walk| walk.visit_expr(&one.slice));
+                    Some(text) => {
+                        let line = self.line(one.slice.range().start());
+                        let meaning = self.key_that_is_read(text, line);
+                        self.with(meaning, |walk| walk.visit_expr(&one.slice));
                     }
                     None => self.visit_expr(&one.slice),
                 }
@@ -402,7 +443,13 @@ impl<'a> Visitor<'a> for Walk<'a> {
                 if matches!(*one.ops, [CmpOp::In | CmpOp::NotIn])
                     && !matches!(self.meaning, Meaning::Test(_)) =>
             {
+                let line = self.line(expr.range().start());
                 let meaning = match literal::plain(&one.left) {
+                    // `"--no_cuda" in sys.argv` is how a script defines an option.
+                    Some(text) if text.starts_with("--") => {
+                        self.define_string(&calls::destination(text), one.left.range());
+                        Meaning::Defined(line)
+                    }
                     Some(_) => Meaning::Key(Wanted::Member),
                     None => self.meaning.clone(),
                 };

@@ -271,3 +271,131 @@ fn words_of_other_libraries_stay() {
     turns(source, source);
     assert_eq!(rules(source).len(), 1);
 }
+
+#[test]
+fn omitted_arguments_have_a_default() {
+    let whisper = |before: &str, after: &str| {
+        let head = "import torch_npu\nimport whisper\n";
+        turns(
+            &format!("{head}m = whisper.load_model({before})\n"),
+            &format!("{head}m = whisper.load_model({after})\n"),
+        );
+    };
+    whisper("", "device=\"npu\"");
+    whisper("'base'", "'base', device=\"npu\"");
+    whisper("\n    'base',\n", "\n    'base', device=\"npu\",\n");
+    whisper("'base', in_memory=True", "'base', in_memory=True, device=\"npu\"");
+    // What is given is no matter of the default.
+    whisper("'base', 'cpu'", "'base', 'cpu'");
+    // It may be among these.
+    whisper("*args", "*args");
+    whisper("'base', **options", "'base', **options");
+    // Another argument beside it is a syntax error.
+    let generator = "import whisper\nm = whisper.load_model(x for x in y)\n";
+    turns(generator, generator);
+    assert_eq!(rules(generator), ["whisper.load_model(device:1)"]);
+}
+
+#[test]
+fn omitted_arguments_are_reported() {
+    let omitted = "import easyocr\nr = easyocr.Reader(['en'])\n";
+    turns(omitted, omitted);
+    assert_eq!(rules(omitted), ["easyocr.Reader(gpu:1)"]);
+    assert!(rules("import easyocr\nr = easyocr.Reader(['en'], gpu=False)\n").is_empty());
+    assert!(rules("import easyocr\nr = easyocr.Reader(['en'], **options)\n").is_empty());
+    assert_eq!(rules("import easyocr\nr = easyocr.Reader(['en'], True)\n").len(), 1);
+}
+
+#[test]
+fn methods_of_this_file_are_no_methods_of_libraries() {
+    let own = "class P:\n    def enable_model_cpu_offload(self):\n        pass\n\
+               def f(p):\n    p.enable_model_cpu_offload()\n";
+    turns(own, own);
+    assert!(converted(&own[own.find("def f").unwrap()..]).contains("offload(device=\"npu\")"));
+}
+
+#[test]
+fn a_kept_text_keeps_no_variable() {
+    let direct = "from mmengine.dist import init_dist\ninit_dist('pytorch', backend='nccl')\n";
+    turns(direct, direct);
+    turns(
+        "import torch.distributed as dist\nimport torch_npu\nfrom mmengine.dist import init_dist\nb = 'nccl'\n\
+         init_dist('pytorch', backend=b)\ndist.init_process_group(b)\n",
+        "import torch.distributed as dist\nimport torch_npu\nfrom mmengine.dist import init_dist\nb = 'hccl'\n\
+         init_dist('pytorch', backend=b)\ndist.init_process_group(b)\n",
+    );
+}
+
+#[test]
+fn a_default_belongs_to_versions() {
+    let source = "from diffusers import DiffusionPipeline\np = DiffusionPipeline.from_pretrained(x)\np.enable_model_cpu_offload()\n";
+    let with = |version: &str| {
+        let packages = [("diffusers".to_owned(), version.parse().unwrap())];
+        converted_with(source, &Options { packages: packages.into(), ..Options::default() })
+    };
+    assert!(with("0.33.1").contains("offload(device=\"npu\")"));
+    assert_eq!(with("0.34.0"), source);
+    assert!(converted(source).contains("offload(device=\"npu\")"));
+    // Versions without the argument are reported instead.
+    let scaler = "from timm.utils import NativeScaler\ns = NativeScaler()\n";
+    let packages = [("timm".to_owned(), "0.9.0".parse().unwrap())];
+    let options = Options { packages: packages.into(), ..Options::default() };
+    assert_eq!(converted_with(scaler, &options), scaler);
+    let context = crate::python::Context::alone(&options);
+    assert_eq!(crate::python::plan(scaler, &context).unwrap().sites.len(), 1);
+}
+
+#[test]
+fn values_that_are_no_strings_are_compared() {
+    let head = "from transformers import TrainingArguments as T\n";
+    for (arguments, reported) in [
+        ("tf32=True", true),
+        ("tf32=False", false),
+        ("tf32=None", false),
+        ("optim='adamw_bnb_8bit'", true),
+        ("optim='adamw_torch'", false),
+        ("optim='adamw_apex_fused'", true),
+    ] {
+        let source = format!("{head}a = T(output_dir='o', {arguments})\n");
+        turns(&source, &source);
+        assert_eq!(!rules(&source).is_empty(), reported, "{arguments}");
+    }
+    // Through a variable and a conditional expression.
+    assert_eq!(rules(&format!("{head}flag = True\na = T(output_dir='o', tf32=flag)\n")).len(), 1);
+    assert_eq!(
+        rules(&format!("{head}a = T(output_dir='o', tf32=True if x else False)\n")).len(),
+        1
+    );
+    // Names and calls of the library.
+    let kernel = "from torch.nn.attention import SDPBackend as B, sdpa_kernel\n\
+                  with sdpa_kernel([B.MATH, B.CUDNN_ATTENTION]):\n    pass\n";
+    turns(kernel, kernel);
+    assert_eq!(rules(kernel).len(), 1);
+    turns(
+        "from accelerate.utils import RNGType, synchronize_rng_state as s\ns(RNGType.CUDA)\n",
+        "from accelerate.utils import RNGType, synchronize_rng_state as s\ns(RNGType.NPU)\n",
+    );
+    let config = "from torchao.quantization import Int4WeightOnlyConfig, quantize_\n\
+                  quantize_(model, Int4WeightOnlyConfig(group_size=32))\n";
+    assert_eq!(rules(config).len(), 1);
+}
+
+#[test]
+fn calls_as_such_are_reported() {
+    let ray = "import ray\nids = ray.get_gpu_ids()\n";
+    assert_eq!(rules(ray), ["ray.get_gpu_ids()"]);
+    let offload = "def f(self):\n    self.unet.enable_xformers_memory_efficient_attention()\n";
+    assert_eq!(rules(offload).len(), 1);
+}
+
+#[test]
+fn one_parameter_has_rules_for_several_values() {
+    let compile = |backend: &str| rules(&format!("import torch\nm = torch.compile(m{backend})\n"));
+    assert_eq!(compile(", backend='cudagraphs'").len(), 1);
+    assert!(compile(", backend='cudagraphs'")[0].contains("backend"));
+    assert!(compile(", backend='aot_eager'").is_empty());
+    assert_eq!(compile(""), ["torch-compile"]);
+    assert_eq!(compile(", backend='inductor'"), ["torch-compile"]);
+    let all = "from allennlp.training import GradientDescentTrainer as G\nt = G(m, o, l, cuda_device=args.device)\n";
+    assert_eq!(rules(all).len(), 1);
+}

@@ -15,9 +15,13 @@ fn members_that_would_become_equal_stay_and_are_reported() {
         let after: Vec<&str> = out.matches("'npu'").collect();
         assert!(after.len() <= before.len() + 1, "{out}");
     }
+    // The member for NPUs is there: nothing is left to do.
     let source = "import torch\nregister_kernel('cuda', fast)\nregister_kernel('npu', slow)\n";
+    assert_eq!((converted(source).as_str(), flags(source)), (source, Vec::new()));
+    let source =
+        "import torch\nA = {torch.cuda.mem_get_info: 1, torch.cuda.memory.mem_get_info: 2}\n";
     assert_eq!(converted(source), source);
-    assert_eq!(flags(source), [("collision".to_owned(), 2)]);
+    assert!(flags(source).contains(&("collision".to_owned(), 2)));
 }
 
 #[test]
