@@ -95,21 +95,6 @@ fn further(rule: &Rule) -> f64 {
     if rule.how == Match::Library { 1.0 / 80.0 } else { 0.25 }
 }
 
-/// Hours as they are said: an estimate has no more than two digits that mean something.
-pub fn rounded(hours: f64) -> String {
-    if hours <= 0.0 {
-        return "0".to_owned();
-    }
-    if hours < 10.0 {
-        return format!("{hours:.1}");
-    }
-    let mut unit = 1.0;
-    while hours / unit >= 100.0 {
-        unit *= 10.0;
-    }
-    format!("{:.0}", (hours / unit).round() * unit)
-}
-
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -145,19 +130,5 @@ mod tests {
         assert_eq!(of(&[("a.cu", &kernel.repeat(500))]), one);
         let three = of(&[("a.cu", kernel), ("b.cu", kernel), ("c.cu", kernel)]);
         assert!((three.hours - 24.0).abs() < 1e-9, "{three:?}");
-    }
-
-    #[test]
-    fn hours_are_said_with_two_digits() {
-        for (hours, said) in [
-            (0.0, "0"),
-            (0.25, "0.2"),
-            (9.94, "9.9"),
-            (10.4, "10"),
-            (507.7, "510"),
-            (6485.6, "6500"),
-        ] {
-            assert_eq!(rounded(hours), said);
-        }
     }
 }

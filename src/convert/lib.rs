@@ -68,6 +68,7 @@ pub mod syntax;
 pub mod undo;
 pub mod value;
 mod words;
+pub mod work;
 pub mod write;
 
 pub use rules::check_pack;

@@ -6,6 +6,7 @@ use base::text::Text;
 
 use super::effort::Effort;
 use super::ledger::totals::Totals;
+use super::work::{NpuSupport, Work};
 use super::site::{Certainty, KeptBecause};
 use treeedit::kind::FileKind;
 
@@ -15,8 +16,15 @@ use treeedit::kind::FileKind;
 pub struct ConvertMembers<'a> {
     /// How much was read and changed.
     pub counts: Counts,
-    /// Estimated hours of work.
+    /// Hours by a formula that no data confirms. Use `work` instead.
     pub effort: Effort,
+    /// Causes of manual work, by what they block.
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub work: Work,
+    /// Code that already handles NPUs, if there is any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub npu_support: Option<NpuSupport>,
     /// Tokens of CUDA in the tree, by class, if there are any.
     #[serde(skip_serializing_if = "Totals::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]

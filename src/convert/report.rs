@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use super::effort::{effort, rounded};
+use super::effort::effort;
+use super::ledger::blocker::Blocker;
 use super::encoding::DecodeError;
 use super::members::{
     self, Change, ConvertMembers, ConvertResult, FileMember, PlaceMember, ProblemMember, Skipped,
@@ -14,6 +15,7 @@ use super::plan::{FileProblem, Plan, PlannedFile};
 use super::proof;
 use super::rules::{Match, Rule, Rules};
 use super::site::{Certainty, Decision, Site};
+use super::work::{NpuSupport, Work};
 use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::Text;
 use data::{
@@ -104,7 +106,9 @@ pub fn shown_directory(dir: &Path) -> String {
 
 /// One finding for each rule that flags or notes something.
 fn rules(plan: &Plan) -> Vec<Finding> {
-    let mut groups: BTreeMap<(&str, Decision), (&'static Rule, Vec<Evidence>)> = BTreeMap::new();
+    // What blocks most comes first.
+    type Key = (Decision, Blocker, &'static str);
+    let mut groups: BTreeMap<Key, (&'static Rule, Vec<Evidence>)> = BTreeMap::new();
     for file in &plan.files {
         let text = file.text();
         let lines: Vec<&str> = text.lines().collect();
@@ -114,13 +118,14 @@ fn rules(plan: &Plan) -> Vec<Finding> {
             }
             let place =
                 Evidence::file(shown(&file.file.path)).line(site.line).value(excerpt(&lines, site));
-            let group = groups.entry((site.rule.id, site.decision));
+            let key = (site.decision, Blocker::of(site.rule), site.rule.id);
+            let group = groups.entry(key);
             group.or_insert_with(|| (site.rule, Vec::new())).1.push(place);
         }
     }
     groups
         .into_iter()
-        .map(|((_, decision), (rule, evidence))| {
+        .map(|((decision, ..), (rule, evidence))| {
             let flagged = decision == Decision::Flagged;
             let fix = FixStep { text: rule.fix(), run: None };
             Finding {
@@ -338,7 +343,6 @@ pub(super) fn counts(plan: &Plan) -> Counts {
 
 fn overview(report: &mut Report, plan: &Plan, done: &Done) {
     let counts = counts(plan);
-    let hours = base::text::Rounded(rounded(effort(plan).hours));
     let files = ui::ConvertFilesLine {
         changed: counts.changed_files.to_string(),
         left: counts.problems.to_string(),
@@ -366,15 +370,26 @@ fn overview(report: &mut Report, plan: &Plan, done: &Done) {
         Done::Planned | Done::Checked => ui::CONVERT_PLANNED.text(),
         Done::Refused(_) => ui::CONVERT_REFUSED.text(),
     };
-    let hours = ui::ConvertHours { hours }.text();
+    let Work { start, training, speed, cosmetic } = Work::of(plan);
+    let work = ui::ConvertWork {
+        cosmetic: cosmetic.to_string(),
+        n: start + training + speed + cosmetic,
+        speed: speed.to_string(),
+        start: start.to_string(),
+        training: training.to_string(),
+    };
     for (label, value) in [
         (ui::CONVERT_LABEL_FILES, files),
         (ui::CONVERT_LABEL_PLACES, places),
         (ui::CONVERT_LABEL_LEDGER, tokens),
         (ui::CONVERT_LABEL_RESULT, result),
-        (ui::CONVERT_LABEL_EFFORT, hours),
+        (ui::CONVERT_LABEL_WORK, work.text()),
     ] {
         report.overview.push((label.text(), value));
+    }
+    if let Some(NpuSupport { files, path, line, text }) = NpuSupport::of(plan) {
+        let value = ui::ConvertNpuSupport { line, n: files, path, text }.text();
+        report.overview.push((ui::CONVERT_LABEL_NPU.text(), value));
     }
 }
 
@@ -402,6 +417,8 @@ fn members<'a>(found: &'a WalkResult, plan: &'a Plan, done: &Done) -> ConvertMem
             noted: counts.noted,
         },
         effort: effort(plan),
+        work: Work::of(plan),
+        npu_support: NpuSupport::of(plan),
         ledger: plan.ledger.totals(),
         result: match done {
             Done::Written(_) => ConvertResult::Written,

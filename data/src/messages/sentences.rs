@@ -57,12 +57,14 @@ sentences! {
     ConvertFileCounts = "convert_file_counts" { changed: Count, flagged: Argument },
     ConvertFilesLine = "convert_files_line" { changed: Argument, left: Argument, read: Argument },
     ConvertFixTo = "convert_fix_to" { to: Argument },
-    ConvertHours = "convert_hours" { hours: Count },
     ConvertIdleExclude = "convert_idle_exclude" { exclude: Argument },
     ConvertLedgerLine = "convert_ledger_line" {
         changed: Argument, kept: Argument, manual: Argument, n: Count, unexplained: Argument,
     },
     ConvertLedgerMore = "convert_ledger_more" { n: Count },
+    ConvertNpuSupport = "convert_npu_support" {
+        line: Argument, n: Count, path: Argument, text: Argument,
+    },
     ConvertPlaces = "convert_places" { n: Count },
     ConvertPlacesLine = "convert_places_line" {
         changed: Count, flagged: Argument, likely: Argument,
@@ -79,6 +81,9 @@ sentences! {
     ConvertTitlePlace = "convert_title_place" { name: Argument },
     ConvertTitleSemantics = "convert_title_semantics" { name: Argument },
     ConvertUndone = "convert_undone" { n: Count },
+    ConvertWork = "convert_work" {
+        cosmetic: Argument, n: Count, speed: Argument, start: Argument, training: Argument,
+    },
     ConvertWouldRecover = "convert_would_recover" { dir: Argument },
     ConvertWritten = "convert_written" { n: Count },
     DataBytes = "data_bytes" { n: Count },

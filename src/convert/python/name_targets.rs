@@ -87,7 +87,9 @@ pub(super) fn is_foreign(path: &str, context: &Context<'_>) -> bool {
         let mut end = path.len();
         loop {
             let prefix = &path[..end];
-            if [Match::Api, Match::Library].iter().any(|how| rules.find(*how, prefix).is_some()) {
+            let named =
+                [Match::Api, Match::Library].iter().any(|how| rules.find(*how, prefix).is_some());
+            if named || rules.has_function(prefix) {
                 return true;
             }
             match prefix.rfind('.') {

@@ -33,6 +33,7 @@ static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         "nvcc",
         "onnxruntime-gpu",
         "Tensorrt",
+        "TensorRTRTX",
         "flash-attn",
         "flash_attn",
         "cudnn",

@@ -170,6 +170,11 @@ impl Rules {
         self.called.contains(name)
     }
 
+    /// Whether rules are about the function of exactly this dotted name.
+    pub fn has_function(&self, function: &str) -> bool {
+        self.calls.contains_key(function)
+    }
+
     /// The parameters of a function that rules are about. `function` is its dotted name, or the
     /// name of a method of an unknown object. Rules of the function precede those of all methods of
     /// this name.

@@ -307,6 +307,16 @@ fn omitted_arguments_are_reported() {
 }
 
 #[test]
+fn providers_of_tensorrt_are_reported() {
+    for provider in ["TensorrtExecutionProvider", "NvTensorRTRTXExecutionProvider"] {
+        let source = format!(
+            "import onnxruntime\ns = onnxruntime.InferenceSession(m, providers=['{provider}'])\n"
+        );
+        assert_eq!(rules(&source).len(), 1, "{provider}");
+    }
+}
+
+#[test]
 fn methods_of_this_file_are_no_methods_of_libraries() {
     let own = "class P:\n    def enable_model_cpu_offload(self):\n        pass\n\
                def f(p):\n    p.enable_model_cpu_offload()\n";
