@@ -40,11 +40,11 @@ pub use verify::VerifyArgs;
 /// Diagnose Huawei Ascend NPU machines: offline, in one binary.
 #[derive(Debug, Parser)]
 #[command(name = "ascend-doctor", version, term_width = 80, propagate_version = true)]
-#[command(after_help = "Exit status, in every subcommand:\n  \
+#[command(after_help = "Exit status of every subcommand:\n  \
     0  no findings at or above the fail level\n  \
     1  findings at or above the fail level\n  \
-    2  usage error, or the tool cannot work\n  \
-    3  inconclusive: time, permission or evidence is missing")]
+    2  usage error or internal error\n  \
+    3  inconclusive: timeout, missing permission or evidence")]
 pub struct Cli {
     /// Subcommand.
     #[command(subcommand)]
@@ -78,7 +78,7 @@ impl Cli {
 pub enum Command {
     /// Check this machine, or a copy of one
     Check(Box<CheckArgs>),
-    /// Convert CUDA PyTorch sources to Ascend NPUs, or undo that
+    /// Convert CUDA PyTorch code for Ascend NPUs, or undo a run
     Convert(Box<ConvertArgs>),
     /// Run test computations on every NPU and check the results
     Verify(Box<VerifyArgs>),
@@ -86,7 +86,7 @@ pub enum Command {
     AuditOps(Box<AuditOpsArgs>),
     /// Explain error codes and find the causes in logs
     TranslateError(Box<TranslateErrorArgs>),
-    /// Explain finding IDs, error codes and rules of `convert`
+    /// Explain finding IDs, error codes and `convert` rules
     Explain(ExplainArgs),
     /// List compatible versions and recommend an installation
     Compat(Box<CompatArgs>),
@@ -105,9 +105,9 @@ pub enum Command {
     Data(DataCommand),
     /// Copy this program to a directory
     Install(InstallArgs),
-    /// Write the completions of a shell
+    /// Generate shell completions
     Completions(CompletionsArgs),
-    /// Write the manual pages
+    /// Generate the manual pages
     Man(ManArgs),
     /// Child process of `verify`.
     #[command(hide = true)]
@@ -120,7 +120,7 @@ pub enum Command {
 /// The subcommands of `manifest`.
 #[derive(Debug, Subcommand)]
 pub enum ManifestCommand {
-    /// Write the manifest of a wheel, unpacked or installed, as JSON
+    /// Write a JSON manifest of a packed, unpacked or installed wheel
     Create {
         /// Wheel or directory
         ///
@@ -144,12 +144,12 @@ pub struct CompatArgs {
     pub machine: MachineArgs,
     /// Facts of another machine
     ///
-    /// Written by `check --facts-only`, or a bundle.
+    /// Output of `check --facts-only`, or a bundle.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sysroot", "pid", "env_file", "python"])]
     pub facts: Option<PathBuf>,
-    /// Python of the workload: its interpreter or its version
+    /// Workload Python: interpreter or version
     ///
-    /// Default: the interpreter that the shell would start.
+    /// Default: the interpreter that the shell starts.
     #[arg(long, value_name = "PATH|X.Y")]
     pub python: Option<String>,
     /// Versions to plan for.
@@ -160,12 +160,12 @@ pub struct CompatArgs {
     pub mindspore: Option<String>,
     /// Driver version to plan for
     ///
-    /// As in /usr/local/Ascend/driver/version.info. Default: the driver of this machine.
+    /// Written as in /usr/local/Ascend/driver/version.info. Default: the driver of this machine.
     #[arg(long, value_name = "VERSION")]
     pub driver: Option<String>,
     /// Chip, such as `910b`, `910B3`, `310P` or `a2`
     ///
-    /// Any case, with or without `Ascend`. Default: the chip of this machine, if it is known.
+    /// Case-insensitive, with or without `Ascend`. Default: the chip of this machine, if known.
     #[arg(long, value_name = "NAME")]
     pub soc: Option<String>,
     /// Architecture to plan for
@@ -196,23 +196,23 @@ pub struct CheckArgs {
     /// Only these checks or rules (IDs or families)
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub only: Vec<String>,
-    /// All but these checks or rules (IDs or families)
+    /// Skip these checks or rules (IDs or families)
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     pub skip: Vec<String>,
     /// Also write metrics for Prometheus to FILE
     ///
-    /// In the form of `--format openmetrics`.
+    /// Same format as `--format openmetrics`.
     #[arg(long, value_name = "FILE", conflicts_with = "facts_only")]
     pub metrics_file: Option<PathBuf>,
     /// Values to print as CSV, such as host,driver
     ///
-    /// With a key that starts with `npu.`, one row per NPU, else one row. `--query help` lists the
-    /// keys.
+    /// If a key starts with `npu.`, prints one row per NPU, otherwise one row. `--query help` lists
+    /// the keys.
     #[arg(long, value_name = "KEYS", value_delimiter = ',', conflicts_with_all = ["facts_only", "list_compat"])]
     pub query: Vec<String>,
     /// Repeat the check every SECONDS, until a signal
     ///
-    /// For a container without a shell. Each run is a process of its own.
+    /// For a container without a shell. Each run is a separate process.
     #[arg(long, value_name = "SECONDS", value_parser = number::whole(1..=u64::MAX), conflicts_with_all = ["record", "facts_only", "list_compat"])]
     pub every: Option<u64>,
     /// Stop after SECONDS with exit status 3
@@ -240,23 +240,23 @@ pub struct CheckArgs {
     pub facts_only: bool,
     /// Facts of another machine
     ///
-    /// Written by `check --facts-only`, or a bundle.
+    /// Output of `check --facts-only`, or a bundle.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sysroot", "pid", "record", "env_file", "python"])]
     pub facts: Option<PathBuf>,
     /// Earlier report to compare with
     ///
-    /// A JSON report of `check`, for example from before an upgrade. Shows what changed, and which
-    /// findings rest on it.
+    /// JSON report of `check`, for example from before an upgrade. Lists the changes and the
+    /// findings that they cause.
     #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with_all = ["facts_only", "list_compat"])]
     pub baseline: Option<PathBuf>,
-    /// Write the steps to a working machine as a script
+    /// Write the repair steps as a script
     ///
-    /// Steps are in order and name what they need: root, the host, a restart. Versions are chosen
-    /// together and tested against the matrix. Nothing is run. With `--json`, the report has the
-    /// member `plan`.
+    /// Steps are ordered and state their requirements: root, the host, a restart. All versions are
+    /// selected together and checked against the compatibility matrix. No step is run. With
+    /// `--json`, the report has the member `plan`.
     #[arg(long, conflicts_with_all = ["facts_only", "list_compat", "query", "metrics_file", "every", "expect_from"])]
     pub plan: bool,
-    /// Write expectations of a site from a report
+    /// Generate site expectations from a report
     ///
     /// FILE is the JSON report of a healthy machine. The output is an `ascend-doctor.toml` with
     /// `[expect]`.
@@ -269,18 +269,18 @@ pub struct CheckArgs {
 pub struct ConvertArgs {
     /// Files, directories or patterns to preview
     ///
-    /// Writes nothing below PATH. `--root` converts in place.
+    /// Does not write below PATH. Use `--root` to convert in place.
     #[arg(value_name = "PATH", required_unless_present = "root", conflicts_with = "root")]
     pub paths: Vec<PathBuf>,
     /// Files, directories or patterns to convert in place
     #[arg(long, short, value_name = "PATH", num_args = 1..)]
     pub root: Vec<PathBuf>,
-    /// Launch script, which gets the torch_npu import
+    /// Launch script that gets the torch_npu import
     #[arg(long, short, value_name = "FILE")]
     pub launch: Vec<PathBuf>,
-    /// Files, directories or patterns to leave out
+    /// Files, directories or patterns to exclude
     ///
-    /// Several after one option, or the option several times. Other paths stand before it.
+    /// Takes several values and can be repeated. Put other paths before this option.
     #[arg(long, short, value_name = "PATH", num_args = 1..)]
     pub exclude: Vec<String>,
     /// Include files that .gitignore and .ignore exclude
@@ -289,7 +289,7 @@ pub struct ConvertArgs {
     /// Only these kinds of files
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_enum)]
     pub kind: Vec<FileKind>,
-    /// All but these kinds of files
+    /// Skip these kinds of files
     #[arg(long, value_name = "KINDS", value_delimiter = ',', value_enum)]
     pub no_kind: Vec<FileKind>,
     /// Largest file to read, in MiB
@@ -301,30 +301,31 @@ pub struct ConvertArgs {
         value_parser = number::whole(1_u64..=1024)
     )]
     pub max_size: u64,
-    /// torch_npu of the result (`2.7`: the newest 2.7)
+    /// Target torch_npu version (`2.7`: the newest 2.7)
     ///
-    /// `2.7.1`, `2.7` or `torch_npu==2.7.1`, and versions of libraries on which rules depend
-    /// (`transformers==4.51`). Default: the packages of this machine, if it has torch_npu.
+    /// `2.7.1`, `2.7` or `torch_npu==2.7.1`, and versions of libraries that rules depend on
+    /// (`transformers==4.51`). Default: the packages of this machine if torch_npu is installed.
     #[arg(long, value_name = "VERSION", value_delimiter = ',')]
     pub target: Vec<String>,
     /// Only these checks or rules (IDs or families)
     ///
-    /// CV0269, or a family of rules: torch-cuda, torch, distributed, build, environment, libraries,
-    /// files, formats. An import of torch_npu that the changes need is added too.
+    /// Rule IDs such as CV0269, or rule families: torch-cuda, torch, distributed, build,
+    /// environment, libraries, files, formats. `convert` also adds the torch_npu import if a change
+    /// needs it.
     #[arg(long = "only", value_name = "IDS", value_delimiter = ',')]
     pub only_rules: Vec<String>,
-    /// All but these checks or rules (IDs or families)
+    /// Skip these checks or rules (IDs or families)
     #[arg(long = "skip", value_name = "IDS", value_delimiter = ',')]
     pub skip_rules: Vec<String>,
-    /// Ask for each change, as `git add -p` does
+    /// Confirm each change, as in `git add -p`
     ///
-    /// Only on a terminal.
+    /// Requires a terminal.
     #[arg(long, requires = "root", conflicts_with_all = ["instead", "dry_run"])]
     pub interactive: bool,
     /// Keep CUDA names; transfer_to_npu patches them
     #[arg(long, requires = "launch")]
     pub transfer: bool,
-    /// Further parts to rewrite
+    /// Other content to rewrite
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_enum)]
     pub also: Vec<Also>,
     /// Mark places that need manual work with a comment
@@ -347,7 +348,7 @@ pub struct ConvertArgs {
     /// As CSV if FILE ends in `.csv`, else as JSON.
     #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with = "undo")]
     pub ledger: Option<PathBuf>,
-    /// Directory for the resulting files
+    /// Directory for the output files
     ///
     /// Writes the converted tree there and leaves the input unchanged.
     #[arg(long, value_name = "DIR", group = "instead")]
@@ -363,9 +364,9 @@ pub struct ConvertArgs {
     /// Keep the originals as `.bak` files
     #[arg(long, requires = "root", conflicts_with = "instead")]
     pub backup: bool,
-    /// Overwrite files that git does not have
+    /// Overwrite files that are not committed to git
     ///
-    /// With `--undo`: files that changed since.
+    /// With `--undo`: overwrite files that changed after the conversion.
     #[arg(long)]
     pub force: bool,
 }
@@ -395,8 +396,8 @@ pub enum Also {
 pub struct ExplainArgs {
     /// Finding IDs, families, error codes, rules
     ///
-    /// Finding IDs (CANN-HOME), families (CANN), error codes (decimal, hexadecimal, negative, by
-    /// symbol), or rules of `convert` (CV0017).
+    /// Finding IDs (CANN-HOME), families (CANN), error codes (decimal, hexadecimal, negative,
+    /// symbolic), or `convert` rules (CV0017).
     #[arg(
         value_name = "ID",
         required_unless_present_any = ["list", "report_schema"],
@@ -405,12 +406,13 @@ pub struct ExplainArgs {
     pub names: Vec<String>,
     /// Facts of another machine
     ///
-    /// Written by `check --facts-only`, or a bundle. Explains the finding that these facts cause.
+    /// Output of `check --facts-only`, or a bundle. Explains the finding that results from these
+    /// facts.
     #[arg(long, value_name = "FILE", requires = "names")]
     pub facts: Option<PathBuf>,
     /// JSON report with the finding to explain
     ///
-    /// Written with `--json` by `check`, `verify`, `audit-ops` or another subcommand, or a bundle.
+    /// Output of `check`, `verify`, `audit-ops` or another subcommand with `--json`, or a bundle.
     #[arg(long, value_name = "FILE", requires = "names", conflicts_with = "facts")]
     pub report: Option<PathBuf>,
     /// List all finding IDs and families of error codes

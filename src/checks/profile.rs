@@ -8,14 +8,14 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
-    /// No particular use.
+    /// No specific purpose.
     #[default]
     General,
-    /// Importing `torch_npu`: no device is needed.
+    /// Import of `torch_npu`; no device required.
     Import,
     /// PyTorch on the NPUs of this machine.
     Torch,
-    /// Inference on this machine, with the framework that is installed.
+    /// Inference on this machine with the installed framework.
     Inference,
     /// vLLM on the NPUs of this machine.
     Vllm,
@@ -25,13 +25,13 @@ pub enum Profile {
     Mindspore,
     /// Training on this machine.
     Train,
-    /// Training or serving over several machines: device network too.
+    /// Training or serving on several machines; also checks the device network.
     MultiNode,
-    /// A container that runs a workload.
+    /// Container that runs a workload.
     Container,
-    /// A machine or image that builds extensions; no NPU is needed.
+    /// Machine or image that builds extensions; no NPU required.
     Build,
-    /// A host of a cluster: driver, firmware and devices; CANN and Python are not looked for.
+    /// Cluster host: checks driver, firmware and devices, but not CANN and Python.
     Node,
 }
 

@@ -11,15 +11,15 @@ use base::redact::Level;
 /// Options of `bundle`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_long_help = "The bundle is the output: `--output FILE` names it, `-` is standard output, \
-    the default is ascend-doctor-bundle.tar.gz.\n\n\
-    Exit status: 0 if the bundle is written, 3 if a path of `--add` is missing in it."
+    after_long_help = "`--output FILE` sets the name of the bundle, `-` writes it to standard \
+    output. Default: ascend-doctor-bundle.tar.gz.\n\n\
+    Exit status: 0 if the bundle is written, 3 if it does not contain a path of `--add`."
 )]
 pub struct BundleArgs {
     /// Log, archive or directory to include
     ///
-    /// Besides the logs of CANN and the driver: files as they are or compressed by gzip, archives
-    /// (.zip, .tar, .tar.gz), and directories of logs.
+    /// In addition to the CANN and driver logs: plain or gzip-compressed files, archives (.zip,
+    /// .tar, .tar.gz) and log directories.
     #[arg(long = "add", value_name = "PATH")]
     pub add: Vec<PathBuf>,
     /// Size limit of logs, in MiB; the newest lines are kept

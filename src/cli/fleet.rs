@@ -19,28 +19,28 @@ pub struct MergeArgs {
     /// Reports of `check` and `verify`, or `-`
     ///
     /// Files, directories with *.json, *.jsonl and *.json.gz, or `-` for a stream of documents or
-    /// of lines prefixed with their host.
+    /// of lines with a host prefix.
     #[arg(value_name = "PATH", required = true)]
     pub inputs: Vec<PathBuf>,
     /// File with the expected hosts
     ///
-    /// Names or lists such as node[001-064], below the name of a role in brackets.
+    /// Host names or lists such as node[001-064], below a role name in brackets.
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
     /// Compare only hosts of the same chip or role
     ///
-    /// Roles are those of the file of `--expect`.
+    /// Roles are defined in the `--expect` file.
     #[arg(long, value_name = "WHAT", value_enum)]
     pub group_by: Option<GroupBy>,
     /// Values to print as CSV, such as host,driver
     ///
-    /// With a key that starts with `npu.`, one row per NPU, else one row per host. `--query help`
-    /// lists the keys.
+    /// If a key starts with `npu.`, prints one row per NPU, otherwise one row per host. `--query
+    /// help` lists the keys.
     #[arg(long, value_name = "KEYS", value_delimiter = ',')]
     pub query: Vec<String>,
     /// Also write metrics for Prometheus to FILE
     ///
-    /// In the form of `--format openmetrics`.
+    /// Same format as `--format openmetrics`.
     #[arg(long, value_name = "FILE")]
     pub metrics_file: Option<PathBuf>,
 }

@@ -9,12 +9,13 @@ use clap::Args;
 pub struct InstallArgs {
     /// Directory for the program
     ///
-    /// A missing directory is created. A program of the same name is replaced as a whole.
+    /// Creates the directory if it is missing. Replaces the whole file of a program of the same
+    /// name.
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
     /// Program to copy
     ///
-    /// Default: this program. The container image has one for glibc at
+    /// Default: this program. The container image includes a glibc build,
     /// /usr/lib/ascend-doctor/glibc/ascend-doctor, whose `verify` can load CANN.
     #[arg(long, value_name = "FILE")]
     pub from: Option<PathBuf>,

@@ -15,14 +15,14 @@ pub struct MachineArgs {
     /// recording of `check --record`.
     #[arg(long, value_name = "DIR", conflicts_with = "pid")]
     pub sysroot: Option<PathBuf>,
-    /// File with the environment
+    /// File with environment variables
     ///
     /// `NAME=value` lines, JSON, or NUL-separated as in /proc/PID/environ.
     #[arg(long, value_name = "FILE")]
     pub env_file: Option<PathBuf>,
     /// Running process to examine
     ///
-    /// Its environment, user, mounts and interpreter.
+    /// Examines the environment, user, mounts and interpreter of the process.
     #[arg(long, value_name = "N", value_parser = whole(0..=u32::MAX))]
     pub pid: Option<u32>,
 }
@@ -33,9 +33,9 @@ pub struct ScanArgs {
     /// Which machine.
     #[command(flatten)]
     pub machine: MachineArgs,
-    /// Python of the workload: its interpreter or its version
+    /// Workload Python: interpreter or version
     ///
-    /// Default: the interpreter that the shell would start.
+    /// Default: the interpreter that the shell starts.
     #[arg(long, value_name = "PATH|X.Y")]
     pub python: Option<String>,
     /// Do not hash files

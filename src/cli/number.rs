@@ -30,7 +30,7 @@ mod tests {
         assert_eq!(read("9").ok(), Some(9));
         for text in ["0", "10", "-1", "x", "", "1.5"] {
             let fault = read(text).unwrap_err();
-            assert_eq!(fault.to_string(), "a whole number from 1 to 9 is expected", "{text}");
+            assert_eq!(fault.to_string(), "expected a whole number from 1 to 9", "{text}");
         }
     }
 }

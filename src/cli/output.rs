@@ -24,7 +24,7 @@ pub struct OutputArgs {
     pub json: bool,
     /// Output file, `-` for standard output
     ///
-    /// The file is replaced as a whole. Default: standard output.
+    /// Replaces the whole file. Default: standard output.
     #[arg(long, short = 'o', value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Language of the messages
@@ -47,7 +47,7 @@ pub struct OutputArgs {
     pub on_inconclusive: Option<OnInconclusive>,
     /// Settings file
     ///
-    /// Default: ascend-doctor.toml in the working directory, if it is yours.
+    /// Default: ascend-doctor.toml in the working directory, if no other user can change it.
     #[arg(long, value_name = "FILE", conflicts_with = "no_config")]
     pub config: Option<PathBuf>,
     /// Ignore settings files
@@ -165,9 +165,9 @@ pub enum LogLevel {
     Warn,
     /// Steps and their duration.
     Info,
-    /// Files that are read, programs that are run.
+    /// Files read and programs run.
     Debug,
-    /// Calls to the file system.
+    /// File system calls.
     Trace,
 }
 

@@ -8,7 +8,7 @@ use clap_complete::Shell;
 /// Options of `completions`.
 #[derive(Debug, Clone, Args)]
 pub struct CompletionsArgs {
-    /// Shell to complete for
+    /// Shell to generate completions for
     #[arg(value_enum)]
     pub shell: Shell,
 }
@@ -19,9 +19,9 @@ pub struct ManArgs {
     /// Subcommand to describe [default: ascend-doctor]
     #[arg(value_name = "COMMAND")]
     pub words: Vec<String>,
-    /// Directory for the resulting files
+    /// Directory for the output files
     ///
-    /// Writes all pages. A missing directory is created.
+    /// Writes all pages. Creates the directory if it is missing.
     #[arg(long, value_name = "DIR", conflicts_with = "words")]
     pub output_dir: Option<PathBuf>,
 }

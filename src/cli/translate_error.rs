@@ -11,24 +11,24 @@ use super::number::whole;
 pub enum InputKind {
     /// Error codes.
     Code,
-    /// The text of a log.
+    /// Log text.
     Text,
-    /// Files, directories and archives of logs.
+    /// Log files, directories and archives.
     File,
 }
 
 /// Options of `translate-error`.
 #[derive(Debug, Clone, Args)]
 #[command(
-    after_long_help = "Exit status of codes: 0 if every code is known, 3 otherwise. Of logs: 1 if a cause \
-    is found, 3 if nothing is recognized."
+    after_long_help = "Exit status for codes: 0 if every code is known, 3 otherwise. For logs: 1 if a \
+    cause is found, 3 if nothing is recognized."
 )]
 pub struct TranslateErrorArgs {
     /// Error codes, logs, or `-`
     ///
-    /// Codes: decimal, hexadecimal or negative numbers, names of constants, E-codes, ERRssiii,
-    /// register words, chip events. Logs: files, directories, archives, a text, or `-` for standard
-    /// input.
+    /// Codes: decimal, hexadecimal or negative numbers, constant names, E-codes, ERRssiii, error
+    /// register values, chip fault codes. Logs: files, directories, archives, text, or `-` for
+    /// standard input.
     #[arg(
         value_name = "INPUT",
         required_unless_present_any = ["list_codes", "search", "schema", "follow"],
@@ -37,12 +37,12 @@ pub struct TranslateErrorArgs {
     pub inputs: Vec<String>,
     /// Show more details of each code
     ///
-    /// Adds further evidence to collect, related codes and the meaning of the digits.
+    /// Adds evidence to collect, related codes and the meaning of the digits.
     #[arg(long)]
     pub explain: bool,
     /// List code families, or the codes of one
     ///
-    /// `causes` lists the causes.
+    /// `causes` lists all causes.
     #[arg(
         long,
         value_name = "FAMILY",
@@ -51,7 +51,7 @@ pub struct TranslateErrorArgs {
         conflicts_with = "inputs"
     )]
     pub list_codes: Option<String>,
-    /// Find codes and causes by words
+    /// Search codes and causes by keyword
     ///
     /// English or Chinese.
     #[arg(long, value_name = "WORDS", num_args = 1.., conflicts_with_all = ["inputs", "list_codes"])]
@@ -61,10 +61,10 @@ pub struct TranslateErrorArgs {
     /// TOML with families, codes, causes and notes.
     #[arg(long, value_name = "FILE")]
     pub data: Option<PathBuf>,
-    /// Kind of the inputs
+    /// Input type
     #[arg(long = "as", value_name = "KIND", value_enum)]
     pub kind: Option<InputKind>,
-    /// Copy standard input and translate it on standard error
+    /// Copy standard input, explain errors on standard error
     #[arg(long, help_heading = "Logs", conflicts_with_all = ["list_codes", "search"])]
     pub follow: bool,
     /// Number of causes to show
@@ -90,7 +90,7 @@ pub struct TranslateErrorArgs {
     pub until: Option<String>,
     /// Log of a good run, for comparison
     ///
-    /// Symptoms that both logs contain are unlikely causes.
+    /// Symptoms in both logs are unlikely causes.
     #[arg(long, value_name = "LOG", help_heading = "Logs")]
     pub good_log: Vec<PathBuf>,
     /// Remove paths, addresses and host names

@@ -13,63 +13,63 @@ use verify::stage::DIRECTIONS;
 /// Options of `verify`.
 #[derive(Debug, Clone, Args)]
 pub struct VerifyArgs {
-    /// Extent of the tests
+    /// Scope of the tests
     #[arg(long, value_enum, default_value_t = Level::Quick)]
     pub level: Level,
     /// Only these devices
     ///
-    /// Numbered as the runtime does. Default: all.
+    /// Device IDs of the runtime. Default: all.
     #[arg(long, value_name = "N", value_delimiter = ',', value_parser = whole(0..=65535))]
     pub device: Vec<i32>,
-    /// Only these rungs, by name or number
+    /// Only these stages, by name or number
     ///
-    /// All others need `load` and `runtime`. Default: all.
+    /// All other stages require `load` and `runtime`. Default: all.
     #[arg(long, value_name = "RUNG", value_delimiter = ',', value_enum)]
     pub rung: Vec<Stage>,
     /// Only these data types
     ///
-    /// Default: all that the chip supports.
+    /// Default: all types that the chip supports.
     #[arg(long, value_name = "TYPE", value_delimiter = ',', value_enum)]
     pub dtype: Vec<Dtype>,
-    /// Time limit of one call; its process is killed
+    /// Time limit per call; kills its process
     ///
-    /// The report names the call. Default: 60, and 150 where ranks wait for each other.
+    /// The report names the call. Default: 60, or 150 if ranks wait for each other.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub call_timeout: Option<f64>,
     /// Allow full load on idle devices
     ///
-    /// The stress rung and the extended level need it.
+    /// Required for the stress stage and the extended level.
     #[arg(long)]
     pub yes: bool,
-    /// Duration of the load
+    /// Load duration in minutes
     #[arg(long, value_name = "N", default_value = "1", value_parser = minutes)]
     pub minutes: f64,
-    /// File with the environment
+    /// File with environment variables
     ///
     /// `NAME=value` lines, JSON, or NUL-separated as in /proc/PID/environ.
     #[arg(long, value_name = "FILE")]
     pub env_file: Option<PathBuf>,
-    /// Lowest speed of copies, such as h2d=10,d2d=200
+    /// Minimum copy speed, such as h2d=10,d2d=200
     ///
     /// In GB/s, for h2d, d2h and d2d.
     #[arg(long, value_name = "COPY=GB/S", value_delimiter = ',', value_parser = floor)]
     pub floor: Vec<MinSpeed>,
     /// Earlier report to compare with
     ///
-    /// Written with `--json`.
+    /// Output of `verify` with `--json`.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Take devices as idle if nobody can tell
+    /// Treat devices of unknown load as idle
     ///
-    /// For the load, where npu-smi is missing or lists no processes.
+    /// For the load test, if npu-smi is missing or lists no processes.
     #[arg(long)]
     pub assume_idle: bool,
-    /// File for the evidence of the run
+    /// Evidence file to write
     ///
-    /// All calls, codes, times, versions and the environment, redacted.
+    /// Contains all calls, return codes, times, versions and the environment, redacted.
     #[arg(long, value_name = "FILE")]
     pub evidence: Option<PathBuf>,
-    /// Judge recorded evidence, and run nothing
+    /// Evaluate recorded evidence, run no tests
     #[arg(long, value_name = "FILE", conflicts_with_all = ["evidence", "level", "device", "rung", "dtype", "yes", "env_file"])]
     pub replay: Option<PathBuf>,
     /// Name of the machine in the report
@@ -77,7 +77,7 @@ pub struct VerifyArgs {
     /// Replaces the host name, for example in a pod.
     #[arg(long, value_name = "NAME", env = "ASCEND_DOCTOR_HOST", hide_env_values = true)]
     pub host: Option<String>,
-    /// Directory that keeps the logs of CANN
+    /// Directory for the CANN logs
     #[arg(long, value_name = "DIR")]
     pub keep_logs: Option<PathBuf>,
 }

@@ -153,7 +153,7 @@ mod tests {
                 "的值 `fr` 无效\n  可选值：en、zh",
             ),
             (&["check", "--timeout", "0"], "a whole number from 1 to", "无效：应为 1 到"),
-            (&["verify", "--floor", "x"], "with a speed is expected", "无效：应为 h2d、"),
+            (&["verify", "--floor", "x"], "d2d with a speed", "无效：应为 h2d、"),
             (&["check", "--json", "--format", "text"], "cannot be used with `", "不能与 `"),
             (&["check", "--timeout", "1", "--timeout", "2"], "only once", "只能使用一次"),
             (&["convert"], "missing arguments: ", "缺少必需的参数："),

@@ -10,7 +10,7 @@ use super::selection::Selection;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 #[clap(rename_all = "lower")]
 pub enum Import {
-    /// Launch scripts, and files with a name that needs the module.
+    /// Launch scripts, and files that use a name from torch_npu.
     #[default]
     Need,
     /// All changed files that import torch.

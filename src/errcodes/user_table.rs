@@ -231,7 +231,7 @@ source = "our wiki"
         assert_eq!(bad("schema = 1", "schema = 2").0, 2);
         assert_eq!(
             bad("family = \"house\"", "family = \"hous\""),
-            (20, "there is no family `hous`".to_owned())
+            (20, "unknown family `hous`".to_owned())
         );
         assert_eq!(bad("cause = \"house.disk_full\"", "cause = \"house.disk\"").0, 20);
         assert_eq!(bad("id = \"house\"", "id = \"acl_rt\"").0, 4);

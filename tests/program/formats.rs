@@ -247,7 +247,7 @@ fn what_is_no_report_is_json_alone() {
             assert_eq!(output.status.code(), Some(2), "{what} {format}");
             let want = format!(
                 "error: `{what}` writes JSON and cannot be used with `--format {format}`; \
-                 leave `--format` out\n"
+                 omit `--format`\n"
             );
             assert_eq!(said, want);
             assert!(output.stdout.is_empty(), "{what} {format}");

@@ -96,9 +96,9 @@ fn what_is_compressed_is_told_from_what_is_damaged() {
     };
     let log = packed(&b"a line of a log\n".repeat(1000));
     for (name, bytes, wanted) in [
-        ("train.log.gz", &log[..], "it is compressed, but no bundle"),
-        ("empty.gz", &packed(b"")[..], "it is compressed, but no bundle"),
-        ("cut.gz", &log[..12], "it is compressed, and damaged"),
+        ("train.log.gz", &log[..], "not an ascend-doctor bundle"),
+        ("empty.gz", &packed(b"")[..], "not an ascend-doctor bundle"),
+        ("cut.gz", &log[..12], "compressed file is damaged"),
     ] {
         std::fs::write(dir.path().join(name), bytes).unwrap();
         let (code, _, err) = run(dir.path(), &["report", name]);
@@ -112,7 +112,7 @@ fn reports_are_read_up_to_a_limit_that_is_said() {
     let large = std::fs::File::create(dir.path().join("large.json")).unwrap();
     large.set_len((32 << 20) + 1).unwrap();
     let (code, _, err) = run(dir.path(), &["report", "large.json"]);
-    assert!(code == 2 && err.contains("larger than the 33554432 bytes"), "{err}");
+    assert!(code == 2 && err.contains("exceeds the limit of 33554432 bytes"), "{err}");
     // Together they have a limit too.
     let some = format!(
         "{{\"schema\":\"ascend-doctor/check/1\",\"command\":\"check\",\
@@ -124,7 +124,7 @@ fn reports_are_read_up_to_a_limit_that_is_said() {
     }
     assert_eq!(run(dir.path(), &["report", "a.json", "b.json", "-o", "p.html"]).0, 0);
     let (code, _, err) = run(dir.path(), &["report", "a.json", "b.json", "c.json"]);
-    assert!(code == 2 && err.contains("`c.json` are larger than"), "{err}");
+    assert!(code == 2 && err.contains("`c.json` exceed the limit of"), "{err}");
 }
 
 /// Secrets in every place that a bundle is made of.
@@ -381,8 +381,11 @@ fn what_is_named_is_in_it_or_is_told() {
     std::fs::create_dir(at("none")).unwrap();
     let (code, out, _, all) = bundle(&["--add", "core", "--add", "none", "--add", "train.log"]);
     assert_eq!(code, 3, "{out}");
-    assert!(flat(&out).contains("core` was named and is not in it: it is no text"), "{out}");
-    assert!(flat(&out).contains("there is no file in it"), "{out}");
+    assert!(
+        flat(&out).contains("core` was requested but is not included: not a text file"),
+        "{out}"
+    );
+    assert!(flat(&out).contains("contains no file"), "{out}");
     assert!(log(&all, "train.log").is_some());
     let (_, out, _, _) = bundle(&["--add", "core", "--lang", "zh"]);
     assert!(out.contains("未收入：不是文本"), "{out}");
@@ -397,20 +400,26 @@ fn what_cannot_be_read_is_missed_by_who_named_it() {
         run(dir.path(), &[&args[..], more].concat())
     };
     let (code, out, _) = bundle(&["--add", "train.log"]);
-    assert!(code == 0 && !flat(&out).contains("left out"), "{out}");
+    assert!(code == 0 && !flat(&out).contains("skipped"), "{out}");
 
     // A directory names what is in it, but for what has no content of its own.
     std::fs::create_dir_all(at("logs/deep")).unwrap();
     std::fs::write(at("logs/deep/a.log"), "a line\n").unwrap();
     std::os::unix::fs::symlink("deep/a.log", at("logs/latest.log")).unwrap();
     let (code, out, _) = bundle(&["--add", "logs"]);
-    assert!(code == 0 && flat(&out).contains("1 file or directory was left out"), "{out}");
+    assert!(code == 0 && flat(&out).contains("1 file or directory was skipped"), "{out}");
     std::fs::write(at("logs/deep/b.log.zst"), b"\x28\xb5\x2f\xfd\0\x01\x02\x03\x04").unwrap();
     std::fs::write(at("logs/deep/c.log.gz"), b"\x1f\x8b\x08\0cut").unwrap();
     let (code, out, _) = bundle(&["--add", "logs"]);
     assert_eq!(code, 3, "{out}");
-    assert!(flat(&out).contains("b.log.zst` was named and is not in it: it is no text"), "{out}");
-    assert!(flat(&out).contains("c.log.gz` was named and is not in it: it is compressed"), "{out}");
+    assert!(
+        flat(&out).contains("b.log.zst` was requested but is not included: not a text file"),
+        "{out}"
+    );
+    assert!(
+        flat(&out).contains("c.log.gz` was requested but is not included: the compressed file"),
+        "{out}"
+    );
     for number in 10..40 {
         std::fs::write(at("logs/deep").join(format!("{number}.log")), b"\x1f\x8b\x08").unwrap();
     }
@@ -422,12 +431,12 @@ fn what_cannot_be_read_is_missed_by_who_named_it() {
     std::fs::write(at("machine/root/ascend/log/bad.log.gz"), b"\x1f\x8b\x08").unwrap();
     let (code, out, _) = bundle(&["--add", "train.log"]);
     assert!(
-        code == 0 && flat(&out).contains("log/bad.log.gz` may hold logs and is not in it"),
+        code == 0 && flat(&out).contains("log/bad.log.gz` may contain logs and is not included"),
         "{out}"
     );
     let (code, out, _) = bundle(&["--add", "train.log", "--limit", "0"]);
     assert!(
-        code == 3 && !flat(&out).contains("may hold logs"),
+        code == 3 && !flat(&out).contains("may contain logs"),
         "the limit does what it is for: {out}"
     );
 }

@@ -216,14 +216,14 @@ mod tests {
             assert!(matches!(error, Unreadable::Damaged { .. }) && told.contains(says), "{told}");
         };
         damaged(u64::MAX.to_le_bytes().to_vec(), "the format allows");
-        damaged(file(header, 2), "`b` ends at byte 3 of the data, of which there are 2");
-        damaged(file(header, 3)[..40].to_vec(), "ends within the header");
+        damaged(file(header, 2), "`b` ends at byte 3, but the data has only 2 bytes");
+        damaged(file(header, 3)[..40].to_vec(), "within the safetensors header");
         let one = |tensor: &str| file(format!("{{\"a\":{tensor}}}").as_bytes(), 8);
         damaged(one(r#"{"dtype":"F32","shape":[3],"data_offsets":[0,8]}"#), "its shape [3]");
         let large = r#"{"dtype":"F32","shape":[9223372036854775807,4],"data_offsets":[0,8]}"#;
-        damaged(one(large), "does not have");
-        damaged(one(r#"{"dtype":"F32","shape":[2],"data_offsets":[8,0]}"#), "before it begins");
-        damaged(one("7"), "`a` of the header is no tensor");
+        damaged(one(large), "do not match its shape");
+        damaged(one(r#"{"dtype":"F32","shape":[2],"data_offsets":[8,0]}"#), "before its start");
+        damaged(one("7"), "header entry `a` is not a tensor");
         // Nothing is known of the size of other data types.
         let odd = one(r#"{"dtype":"F4","shape":[16],"data_offsets":[0,8]}"#);
         assert_eq!(read(&mut Cursor::new(odd)).unwrap().dtypes["F4"], 1);

@@ -127,7 +127,7 @@ impl StreamHosts<'_> {
                 continue;
             };
             if matches!(outcome, Err(RejectReason::Stage)) {
-                let line = Some("stages without the report at the end".to_owned());
+                let line = Some("stages without the final report".to_owned());
                 self.hosts.entry(label.clone()).or_insert(line);
             } else {
                 self.hosts.insert(label.clone(), None);
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(fleet.hosts["a"].check.as_ref().unwrap().arrived, Some(7));
         assert_eq!((fleet.hosts.len(), fleet.unread.len()), (1, 1), "{:?}", fleet.unread);
         assert_eq!(fleet.unread[0].source, "b");
-        assert_eq!(fleet.unread[0].why.en, "no report, but: command not found");
+        assert_eq!(fleet.unread[0].why.en, "no report, only: command not found");
         assert_eq!((other.count, other.first.as_deref()), (2, Some("loading")));
     }
 }

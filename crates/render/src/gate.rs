@@ -79,6 +79,6 @@ mod tests {
         let text = describe(&gate).unwrap();
         assert!(text.en.starts_with("Gate: neither findings nor"), "{}", text.en);
         assert!(text.en.ends_with("set by --fail-on never, skip \\x1b (a.toml:1)"), "{}", text.en);
-        assert!(text.zh.starts_with("门禁：发现和结论"), "{}", text.zh);
+        assert!(text.zh.starts_with("门禁：问题和结论"), "{}", text.zh);
     }
 }

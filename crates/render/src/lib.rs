@@ -50,7 +50,7 @@ pub enum Format {
     Text,
     /// One JSON document, `ascend-doctor/<command>/2`.
     Json,
-    /// JSON on one line, after the events of `verify`.
+    /// JSON on one line; `verify` writes its events first.
     Jsonl,
     /// JUnit XML: a suite per family, a case per check.
     Junit,
@@ -58,19 +58,19 @@ pub enum Format {
     Sarif,
     /// For pasting into an issue.
     Markdown,
-    /// One page in both languages, without scripts, for a browser.
+    /// HTML page in both languages, without scripts, for a browser.
     Html,
-    /// Numbers for Prometheus: an OpenMetrics text file.
+    /// OpenMetrics text file for Prometheus.
     Openmetrics,
     /// One line with the most severe finding, for health checks.
     Line,
     /// One line per place of a finding, for CI logs and editors.
     Concise,
-    /// Annotations of GitHub Actions.
+    /// GitHub Actions annotations.
     Github,
-    /// Diagnostics in the form of GCC, for editors.
+    /// GCC-style diagnostics, for editors.
     Gcc,
-    /// Comma-separated values of `--query`.
+    /// `--query` values as CSV.
     Csv,
 }
 

@@ -25,7 +25,7 @@ pub enum FileKind {
     Native,
     /// Rust sources and Cargo.toml.
     Rust,
-    /// Markdown, Makefiles, `.env` and gin files: counted in the ledger, never rewritten.
+    /// Markdown, Makefiles, `.env` and gin files: listed in the ledger, never rewritten.
     Text,
 }
 

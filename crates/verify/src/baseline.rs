@@ -78,9 +78,9 @@ mod tests {
         }
         let error =
             |bytes: &str| read_baseline(bytes.as_bytes(), "r.json").unwrap_err().to_string();
-        assert!(error(&report("check", 2)).contains("is no report"));
-        assert!(error(&report("verify", 3)).contains("is no report"));
-        assert!(error("no JSON").contains("is no report"));
-        assert!(error(r#"{"schema": "ascend-doctor/verify/1"}"#).contains("has no speeds"));
+        assert!(error(&report("check", 2)).contains("is not a report"));
+        assert!(error(&report("verify", 3)).contains("is not a report"));
+        assert!(error("no JSON").contains("is not a report"));
+        assert!(error(r#"{"schema": "ascend-doctor/verify/1"}"#).contains("contains no speeds"));
     }
 }

@@ -1,4 +1,4 @@
-//! What the documents of torch_npu limit of what sources call.
+//! Limits in the torch_npu docs of what sources call.
 
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn documents_are_quoted_beside_registrations() {
     assert!(kinds(api(&report, "torch.nn.LSTM")).contains(&"chip"));
     let (_, shown, _) = text(&["--torch-npu", "2.9.0-7.3.0", "--all", path]);
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    for said in ["What the documents of torch_npu limit", "no `dropout`", "`sorted=False`"] {
+    for said in ["Limits in the torch_npu docs", "no `dropout`", "`sorted=False`"] {
         assert!(shown.contains(said), "{said}: {shown}");
     }
     // No document is of this PyTorch: nothing is said.

@@ -50,7 +50,7 @@ fn a_graph_of_countless_values_is_refused() {
         r#"{{"graph_module":{{"graph":{{"nodes":[{{"target":"x","inputs":[{inputs}{{}}]}}]}}}}}}"#
     );
     zip(&path, &[("m/models/model.json", graph.as_bytes())]);
-    refused(&path, "holds more than 4000000 values");
+    refused(&path, "exceeds the limit of 4000000 values");
 }
 
 /// A shape as long as the header is no reason to keep its sides.
@@ -70,7 +70,7 @@ fn a_shape_of_countless_sides_is_compared() {
             let (status, report) = json_of(&["--torch-npu", "2.9.0", path.to_str().unwrap()]);
             assert_eq!((status, &report["inputs"][0]["dtypes"]["bfloat16"]), (3, &1.into()));
         } else {
-            refused(&path, "has 2 bytes, which its shape [1, 1, 1");
+            refused(&path, "has 2 bytes, which do not match its shape [1, 1, 1");
         }
     }
 }
@@ -80,7 +80,7 @@ fn zip_bombs_are_not_unpacked() {
     let dir = tempfile::tempdir().unwrap();
     for entry in ["m/models/model.json", "m/code/__torch__.py"] {
         let path = bomb(dir.path(), entry, 257 << 20);
-        refused(&path, "is larger than 268435456 bytes");
+        refused(&path, "exceeds the limit of 268435456 bytes");
         // The same, which says that it is small.
         let mut bytes = std::fs::read(&path).unwrap();
         for at in records(&bytes, b"PK\x01\x02") {
@@ -139,7 +139,7 @@ fn large_zips_are_read() {
 fn hostile_lengths_and_depths_are_told() {
     let dir = tempfile::tempdir().unwrap();
     let huge = b"\x08\x08\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01abc";
-    refused(&file(dir.path(), "long.onnx", huge), "longer than what it is part of");
+    refused(&file(dir.path(), "long.onnx", huge), "more than its enclosing part has left");
     // Graphs in graphs in graphs: those that are read give no verdict for the rest.
     let field = |number: u8, content: &[u8]| {
         let mut bytes = vec![number << 3 | 2];
@@ -166,9 +166,9 @@ fn hostile_lengths_and_depths_are_told() {
     let nested = format!("{{\"graph_module\": {brackets}");
     let path = dir.path().join("deep.pt2");
     zip(&path, &[("m/models/model.json", nested.as_bytes())]);
-    refused(&path, "no exported program");
+    refused(&path, "not an exported program");
     let nested = format!("{{\"traceEvents\": [{{\"args\": {brackets}");
-    refused(&file(dir.path(), "deep.json", nested.as_bytes()), "no JSON");
+    refused(&file(dir.path(), "deep.json", nested.as_bytes()), "valid JSON");
 }
 
 /// JSON has any size; a single string of it has not.
@@ -177,7 +177,7 @@ fn long_strings_of_json_are_told() {
     let dir = tempfile::tempdir().unwrap();
     let long = "a".repeat(17 << 20);
     let json = format!("{{\"traceEvents\": [{{\"name\": \"{long}\"}}]}}");
-    refused(&file(dir.path(), "long.json", json.as_bytes()), "a string of the trace is larger");
+    refused(&file(dir.path(), "long.json", json.as_bytes()), "a trace string exceeds the limit");
     let event = "{\"ph\":\"X\",\"name\":\"aten::mm\",\"dur\":1,\"tid\":[1,{\"a\":2}]},";
     let json = format!("[{}{{}}]", event.repeat(200_000));
     let path = file(dir.path(), "large.json", json.as_bytes());
@@ -192,12 +192,12 @@ fn damaged_tensors_and_empty_files_are_told() {
     let header = br#"{"a":{"dtype":"F32","shape":[25],"data_offsets":[0,100]}}"#;
     let length = (header.len() as u64).to_le_bytes();
     let cut = file(dir.path(), "cut.safetensors", &[&length[..], header, &[0; 2]].concat());
-    refused(&cut, "`a` ends at byte 100 of the data, of which there are 2");
+    refused(&cut, "`a` ends at byte 100, but the data has only 2 bytes");
     let absurd = [&[0xff; 8][..], header].concat();
     refused(&file(dir.path(), "absurd.safetensors", &absurd), "the format allows 100000000");
-    refused(&file(dir.path(), "zeros.safetensors", &[0; 5000]), "it begins with 4096 zeros");
+    refused(&file(dir.path(), "zeros.safetensors", &[0; 5000]), "begins with 4096 zeros");
     let empty = file(dir.path(), "empty.pt", b"");
-    refused(&empty, "it is empty");
+    refused(&empty, "the file is empty");
     let (_, _, error) = text(&["--lang", "zh", "--torch-npu", "2.9.0", cut.to_str().unwrap()]);
     assert!(error.contains("张量 `a` 结束于数据的第 100 字节"), "{error}");
     // Two entries of one name: which one counts depends on who reads it.
@@ -208,7 +208,7 @@ fn damaged_tensors_and_empty_files_are_told() {
     for at in records(&bytes, names[1].as_bytes()) {
         bytes[at..at + names[0].len()].copy_from_slice(names[0].as_bytes());
     }
-    refused(&file(dir.path(), "twice.pt2", &bytes), "several entries of one name");
+    refused(&file(dir.path(), "twice.pt2", &bytes), "several entries with the same name");
     // In a directory an empty file is told where its name is that of a model, and nowhere else.
     let tree = dir.path().join("tree");
     std::fs::create_dir(&tree).unwrap();
@@ -252,7 +252,7 @@ fn packages_are_where_they_are_said_to_be() {
 fn a_list_that_is_too_long_is_called_one() {
     let dir = tempfile::tempdir().unwrap();
     let list = file(dir.path(), "ops.txt", "aten::add\n".repeat(1_700_000).as_bytes());
-    refused(&list, "the list is larger than 16777216 bytes");
+    refused(&list, "the list exceeds the limit of 16777216 bytes");
     let other = file(dir.path(), "words.txt", "no operator\n".repeat(1_500_000).as_bytes());
-    refused(&other, "none of the known formats");
+    refused(&other, "unknown format; known formats");
 }

@@ -72,7 +72,10 @@ fn an_installation_speaks_for_itself() {
     assert_eq!(target["installed"]["native_functions"], false);
     let (_, shown, _) = text(&[&format!("--installed={}", wheel.display()), list]);
     let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(shown.contains("by its own registration files: 3 kernels, 1 operator"), "{shown}");
+    assert!(
+        shown.contains("based on its registration files: 3 kernels, 1 custom operator"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -86,7 +89,7 @@ fn an_installation_that_is_none_is_told() {
     let file = broken.join("torch_npu/csrc/aten/npu_native_functions.yaml");
     let place = broken.display().to_string();
     for (content, expected) in [
-        (None, "there are no registration files of torch_npu"),
+        (None, "no registration files of torch_npu"),
         (Some("supported: 7\n"), "npu_native_functions.yaml: "),
     ] {
         if let Some(content) = content {
@@ -98,13 +101,13 @@ fn an_installation_that_is_none_is_told() {
     }
     for (place, expected) in [
         (dir.path().join("no").display().to_string(), "No such file"),
-        (list.to_owned(), "it is no wheel"),
-        (dir.path().display().to_string(), "there is no `torch_npu` in it"),
+        (list.to_owned(), "not a wheel"),
+        (dir.path().display().to_string(), "no `torch_npu` in the directory"),
     ] {
         let (status, _, error) = text(&[&format!("--installed={place}"), list]);
         assert_eq!(status, 2);
         assert!(error.contains(expected), "{error}");
     }
     let (status, _, error) = text(&["--installed", list]);
-    assert_eq!((status, error.contains("no torch_npu is installed")), (2, true), "{error}");
+    assert_eq!((status, error.contains("no torch_npu in the search path")), (2, true), "{error}");
 }

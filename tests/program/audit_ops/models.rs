@@ -83,16 +83,16 @@ fn what_is_no_model_is_told_and_nothing_is_unpickled() {
         (pickle.to_str().unwrap().to_owned(), "never unpickled"),
         (file("old.pt", b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M"), "never unpickled"),
         (file("cut.pt2", b"PK\x03\x04\x00\x00"), "incomplete"),
-        (file("empty", b""), "it is empty"),
-        (file("noise", &[0xff, 0xfe, 0xfd, 0x01].repeat(50)), "none of the known formats"),
-        (file("prose.txt", b"this is not a model\n"), "none of the known formats (Python sources"),
+        (file("empty", b""), "the file is empty"),
+        (file("noise", &[0xff, 0xfe, 0xfd, 0x01].repeat(50)), "unknown format;"),
+        (file("prose.txt", b"this is not a model\n"), "known formats: Python sources"),
         (
             file("ops.txt", b"aten::add\naten::mul\nrelu?\naten::mm\n"),
-            "line 3 of the list names no operator: `relu?`",
+            "line 3 of the list is not an operator: `relu?`",
         ),
-        (file("cut.json", b"{\"traceEvents\": [{\"name\""), "no JSON"),
-        ("/dev/null".to_owned(), "no regular file"),
-        (pipe.to_str().unwrap().to_owned(), "no regular file"),
+        (file("cut.json", b"{\"traceEvents\": [{\"name\""), "valid JSON"),
+        ("/dev/null".to_owned(), "not a regular file"),
+        (pipe.to_str().unwrap().to_owned(), "not a regular file"),
         (dir.path().join("gone").to_str().unwrap().to_owned(), "No such file"),
     ];
     for (path, why) in &cases {

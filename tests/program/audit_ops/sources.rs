@@ -191,7 +191,7 @@ fn notebooks_are_sources() {
     }
     std::fs::write(&path, "{\"cells\": [").unwrap();
     let (status, _, error) = text(&[shown]);
-    assert!(status == 2 && error.contains("no JSON"), "{error}");
+    assert!(status == 2 && error.contains("valid JSON"), "{error}");
 }
 
 /// The backward pass counts where it is asked for.

@@ -218,7 +218,7 @@ fn malformed_sidecars() {
             assert_eq!(code, 2, "{name} {text:?}: {errors}");
             assert!(errors.contains(name), "{errors}");
             let place = errors.contains("line 1, column ");
-            assert!(place && errors.contains("it holds a JSON object"), "{errors}");
+            assert!(place && errors.contains("expected a JSON object"), "{errors}");
             assert!(errors.contains("Repair the file, or remove it"), "{errors}");
         }
         let dir = tempfile::tempdir().unwrap();

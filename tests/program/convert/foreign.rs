@@ -129,6 +129,6 @@ fn an_undo_looks_at_all_roots_first() {
     tree.run(&roots).ended(0);
     let record = Path::new(".ascend-doctor/convert-000001/journal.json");
     tree.write(&format!("b/{}", record.display()), b"{");
-    tree.run(&[&roots[..], &["--undo"]].concat()).ended(2).said("is no journal of this tool");
+    tree.run(&[&roots[..], &["--undo"]].concat()).ended(2).said("is not a journal of `convert`");
     assert_eq!((tree.read("a/x.py").as_str(), tree.read("b/x.py").as_str()), (AFTER, AFTER));
 }

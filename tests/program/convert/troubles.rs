@@ -10,11 +10,11 @@ use crate::support::unprivileged::{Place, give, mode};
 fn paths_that_are_not_there() {
     let tree = Tree::new(&[("a.py", BEFORE), ("b.txt", "x")]);
     std::fs::write(tree.around().join("outside.py"), BEFORE).unwrap();
-    tree.run(&["-r", "nowhere"]).ended(2).said("`nowhere`: there is no such file");
+    tree.run(&["-r", "nowhere"]).ended(2).said("`nowhere`: no such file");
     tree.run(&["-r", "project/*.pyx"]).ended(2).said("no file matches");
     tree.convert(&["-l", "outside.py"]).ended(2).said("is not below a root");
-    tree.convert(&["-l", "none.py"]).ended(2).said("there is no such file");
-    tree.run(&["-r", "project/b.txt"]).ended(2).said("no kind of file");
+    tree.convert(&["-l", "none.py"]).ended(2).said("`none.py` does not exist");
+    tree.run(&["-r", "project/b.txt"]).ended(2).said("does not support the file type");
     assert_eq!(tree.read("a.py"), BEFORE);
 }
 
@@ -143,13 +143,13 @@ fn excludes_take_the_forms_of_musa_converter() {
         Tree::new(&[("a.py", BEFORE), ("b.py", BEFORE), ("d/c.py", BEFORE), ("e.py", BEFORE)]);
     tree.convert(&["-e", "project/a.py,project/b.py", "-e", "d", "-e", "nothing.py"])
         .ended(0)
-        .said("`-e nothing.py` left nothing out");
+        .said("`-e nothing.py` excluded nothing");
     let names = ["a.py", "b.py", "d/c.py", "e.py"].map(|name| tree.read(name));
     assert_eq!(names, [BEFORE, BEFORE, BEFORE, AFTER]);
     // A patch stays one; what excluded nothing is told beside it.
     let run = tree.convert(&["--diff", "-e", "nothing.py"]).ended(0);
     assert!(!run.stdout.contains("nothing.py"), "{}", run.stdout);
-    assert!(run.stderr.contains("`-e nothing.py` left nothing out"), "{}", run.stderr);
+    assert!(run.stderr.contains("`-e nothing.py` excluded nothing"), "{}", run.stderr);
 }
 
 fn git(tree: &Tree, args: &[&str]) -> bool {
@@ -214,10 +214,10 @@ fn journals_that_cannot_be_used_say_what_to_do() {
     tree.convert(&[]).ended(0);
     tree.run(&["-r", "project/s", "--undo"])
         .ended(2)
-        .said("no run to take back in `project/s`, but one in `project`");
+        .said("no run to undo in `project/s`, but one in `project`");
     let journal = tree.path(".ascend-doctor/convert-000001");
     std::fs::write(journal.join("originals.zip"), "no zip").unwrap();
-    tree.convert(&["--undo"]).ended(2).said("is no journal of this tool").said("move it away");
+    tree.convert(&["--undo"]).ended(2).said("is not a journal of `convert`").said("move it away");
     std::fs::write(journal.join("journal.json"), "{").unwrap();
     tree.write("c.py", BEFORE.as_bytes());
     tree.convert(&[]).ended(2).said("`--output-dir DIR`").said("move it away");
@@ -254,7 +254,7 @@ fn a_root_that_is_read_only_is_refused() {
     mode(source.parent().unwrap(), 0o555);
     let run = Run::of(place.program().args(["convert", "-r", "project"]).output().unwrap());
     mode(source.parent().unwrap(), 0o755);
-    run.ended(2).said("nothing can be written here without a journal").said("`--output-dir DIR`");
+    run.ended(2).said("cannot write here without a journal").said("`--output-dir DIR`");
     assert_eq!(std::fs::read_to_string(&source).unwrap(), BEFORE);
 }
 
@@ -278,7 +278,7 @@ fn a_full_disk_leaves_everything_as_it_was() {
         .current_dir(tree.around())
         .output()
         .unwrap();
-    Run::of(output).ended(2).said("every file is as it was");
+    Run::of(output).ended(2).said("no file was changed");
     assert_eq!(content_of(tree.around()), before);
 }
 

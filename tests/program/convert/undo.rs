@@ -37,10 +37,10 @@ fn a_run_changes_only_what_it_should_and_is_taken_back_whole() {
     tree.convert(&[]).ended(0).said("no change needed");
     assert_eq!(tree.content(), once, "a second conversion changes nothing");
 
-    tree.convert(&["--undo"]).ended(0).said("7 files hold their original content again");
+    tree.convert(&["--undo"]).ended(0).said("7 files restored to the original content");
     assert_eq!(tree.content(), before);
     assert!(!tree.path(".ascend-doctor").exists(), "nothing is left behind");
-    tree.convert(&["--undo"]).ended(2).said("there is no run to take back");
+    tree.convert(&["--undo"]).ended(2).said("no run to undo");
 }
 
 #[test]

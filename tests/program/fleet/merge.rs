@@ -240,7 +240,8 @@ fn a_directory_that_is_closed_is_told_and_the_others_are_read() {
     let unread = &merged["fleet"]["unreadable"][0];
     assert_eq!((output.status.code(), &unread["source"]), (Some(3), &json!("closed")));
     assert_eq!(
-        unread["why"]["en"], "its directory cannot be read: Permission denied (os error 13)",
+        unread["why"]["en"],
+        "the directory of the file cannot be read: Permission denied (os error 13)",
         "{merged}"
     );
 }

@@ -78,7 +78,7 @@ fn a_full_disk_costs_what_is_written_and_nothing_else() {
     let report = self::report(&output);
     assert_eq!(output.status.code(), Some(0), "{report}");
     assert_eq!(report["findings"][0]["id"], "VERIFY-CACHE", "{report}");
-    assert!(report["notes"].to_string().contains("no place for the logs"), "{report}");
+    assert!(report["notes"].to_string().contains("no writable place for"), "{report}");
     // A directory for logs that the user asked for: wrong usage, before anything is started.
     let logs = place.path().join("logs");
     let args = ["verify", "--keep-logs", logs.to_str().unwrap()];

@@ -24,7 +24,7 @@ use patterns::{HOSTS, SECRETS};
 pub enum Level {
     /// Tokens, keys, passwords, credentials in URLs.
     Secrets,
-    /// Also addresses, host and user names; checks that need them are skipped elsewhere.
+    /// Also addresses, host names and user names; other machines cannot run checks that need them.
     Hosts,
 }
 

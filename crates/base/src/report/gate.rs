@@ -12,14 +12,14 @@ use super::{Coverage, Finding, Link, Severity, Verdict};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum FailOn {
-    /// Errors only; of operators, those that raise one.
+    /// Errors only; for operators, those that raise an error.
     #[default]
     #[value(alias = "unsupported")]
     Error,
-    /// Errors and warnings; of operators, those that fall back to the CPU too.
+    /// Errors and warnings; for operators, also those that fall back to the CPU.
     #[value(alias = "fallback")]
     Warning,
-    /// Neither findings nor a failed verdict.
+    /// Findings and failed verdicts do not set exit status 1.
     Never,
 }
 
@@ -42,9 +42,9 @@ pub enum OnInconclusive {
     /// Status 3.
     #[default]
     Report,
-    /// Status 1, as for a failure.
+    /// Status 1, as on failure.
     Fail,
-    /// Status 0, as for a pass.
+    /// Status 0, as on success.
     Allow,
 }
 

@@ -224,18 +224,18 @@ mod tests {
     #[test]
     fn hostile_archives_are_refused() {
         for (name, why) in [
-            ("../evil.py", "leads out"),
-            ("/etc/evil", "leads out"),
-            ("a/../../evil", "leads out"),
-            ("a\\..\\evil", "leads out"),
+            ("../evil.py", "points outside"),
+            ("/etc/evil", "points outside"),
+            ("a/../../evil", "points outside"),
+            ("a\\..\\evil", "points outside"),
         ] {
             let error = manifest(&zip(&[(name, b"x")])).unwrap_err();
             assert!(error.contains(why), "{name}: {error}");
         }
         let bomb = zip(&[("torch_npu/zeros", &vec![0; 64 << 20])]);
         assert!(bomb.len() < 200_000);
-        assert!(manifest(&bomb).unwrap_err().contains("far more"));
-        assert!(manifest(b"PK\x03\x04 no archive").unwrap_err().contains("no zip archive"));
+        assert!(manifest(&bomb).unwrap_err().contains("far larger"));
+        assert!(manifest(b"PK\x03\x04 no archive").unwrap_err().contains("not a zip archive"));
         assert!(manifest(&zip(&[("a", b"x")])).unwrap_err().contains("no `*.dist-info/RECORD`"));
     }
 

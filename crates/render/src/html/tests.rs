@@ -190,16 +190,16 @@ fn a_pair_shows_what_its_rules_say() {
 #[test]
 fn what_is_no_report_is_named() {
     let error = |text: &str| read(text.as_bytes()).unwrap_err().to_string();
-    assert!(error("x").contains("no JSON"));
-    assert!(error("{}").contains("no report"));
-    assert!(error("[1]").contains("no report"));
+    assert!(error("x").contains("not JSON"));
+    assert!(error("{}").contains("not an ascend-doctor"));
+    assert!(error("[1]").contains("not an ascend-doctor"));
     assert!(error("{\"schema\":\"ascend-doctor/facts/1\"}").contains("check --facts"));
     assert!(error("{\"schema\":\"ascend-doctor/check/3\",\"findings\":[]}").contains("check/3"));
-    assert!(error("{\"schema\":\"ascend-doctor/check/1\"}").contains("no report"));
+    assert!(error("{\"schema\":\"ascend-doctor/check/1\"}").contains("not an ascend-doctor"));
     let broken = "{\"schema\":\"ascend-doctor/check/1\",\"command\":\"check\",\"findings\":[1]}";
-    assert!(error(broken).contains("no report"));
+    assert!(error(broken).contains("not an ascend-doctor"));
     let (open, close) = ("[".repeat(5000), "]".repeat(5000));
-    assert!(error(&format!("{{\"schema\":{open}1{close}}}")).contains("no report"));
+    assert!(error(&format!("{{\"schema\":{open}1{close}}}")).contains("not an ascend-doctor"));
     let one = "{\"id\":\"A\",\"message\":\"\",\"severity\":\"info\",\"title\":{\"en\":\"\",\"zh\":\"\"},\
         \"cause\":{\"en\":\"\",\"zh\":\"\"},\"fix\":[],\"evidence\":[],\"refs\":[],\"consequences\":[";
     let deep = format!(

@@ -15,25 +15,25 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
-    /// 0: the libraries load and have the functions.
+    /// 0: the libraries load and contain the required functions.
     #[value(alias = "0")]
     Load,
     /// 1: the runtime opens the device.
     #[value(alias = "1")]
     Runtime,
-    /// 2: memory of the device keeps what is copied to it.
+    /// 2: device memory keeps the data copied to it.
     #[value(alias = "2")]
     Memory,
-    /// 3: operators compute right numbers.
+    /// 3: operators compute correct results.
     #[value(alias = "3")]
     Compute,
-    /// 4: a kernel of our own is compiled here and runs on every vector core.
+    /// 4: a bundled kernel compiles on this machine and runs on every Vector Core.
     #[value(alias = "4")]
     Kernel,
-    /// 5: devices reach each other's memory, and HCCL sums over them.
+    /// 5: devices access each other's memory, and HCCL sums across devices.
     #[value(alias = "5")]
     Fabric,
-    /// 6: the same under load, for minutes.
+    /// 6: the same tests under load, for minutes.
     #[value(alias = "6")]
     Stress,
 }
@@ -83,12 +83,12 @@ impl Stage {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// Small shapes that are computed exactly: seconds.
+    /// Small shapes with exact results; takes seconds.
     Quick,
-    /// Also larger shapes, random numbers with a tolerance, the speed of copies, a kernel of our
-    /// own, and copies between devices.
+    /// Also larger shapes, random numbers with a tolerance, copy speed, a bundled kernel, and
+    /// copies between devices.
     Standard,
-    /// Also sums over all devices, and minutes of load on idle ones; with `--yes` alone.
+    /// Also sums across all devices and minutes of load on idle devices; requires `--yes`.
     Extended,
 }
 
