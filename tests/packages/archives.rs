@@ -194,7 +194,7 @@ fn verify_of_the_static_program_says_what_it_cannot() {
             continue;
         }
         for (lang, words) in
-            [("en", "cannot load the libraries of CANN"), ("zh", "无法加载 CANN 的动态库")]
+            [("en", "cannot load the CANN libraries"), ("zh", "无法加载 CANN 动态库")]
         {
             let Some((code, text)) = say(&unpacked, &["--lang", lang, "verify"]) else { continue };
             // Lines are broken to fit a page.

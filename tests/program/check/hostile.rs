@@ -79,7 +79,7 @@ fn places_that_may_not_be_read() {
     assert_eq!(code, 3, "a directory that cannot be read is no verdict\n{text}{errors}");
     // One closed door is one finding, and nothing behind it is called missing.
     assert_eq!(text.matches("[SCAN-READ]").count(), 1, "{text}");
-    assert!(text.contains("look into `/usr/local/Ascend`"), "{text}");
+    assert!(text.contains("enter `/usr/local/Ascend`"), "{text}");
     assert!(!text.contains("error["), "{text}");
 
     mode(dir.path(), 0o000);

@@ -70,120 +70,120 @@ fn each_expectation_holds_or_is_told() {
     put("opt/site/a.conf", "x");
     let hash = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";
     for (group, holds, fails, title) in [
-        ("", "npus = 8", "npus = 16", "SITE-HARDWARE Number of NPUs: 8; expected 16"),
+        ("", "npus = 8", "npus = 16", "SITE-HARDWARE Number of NPUs: 8 (expected 16)"),
         (
             "",
             "dies = { min = 8 }",
             "dies = { min = 9 }",
-            "SITE-HARDWARE Number of dies: 8; expected at least 9",
+            "SITE-HARDWARE Number of dies: 8 (expected at least 9)",
         ),
         (
             "",
             "chip = \"A2\"",
             "chip = [\"310P\", \"A3\"]",
-            "SITE-HARDWARE Chip: Ascend 910B (Atlas A2); expected `310P` / `A3`",
+            "SITE-HARDWARE Chip: Ascend 910B (Atlas A2) (expected `310P` / `A3`)",
         ),
         (
             "",
             "driver = \">=25.2.0, <26\"",
             "driver = \">=25.3.0\"",
-            "SITE-VERSION Driver: `25.3.rc1`; expected `>=25.3.0`",
+            "SITE-VERSION Driver: `25.3.rc1` (expected `>=25.3.0`)",
         ),
         (
             "",
             "firmware = \">=7.7\"",
             "firmware = \"7.7\"",
-            "SITE-VERSION Firmware: `7.8.0.2.212`; expected `7.7`",
+            "SITE-VERSION Firmware: `7.8.0.2.212` (expected `7.7`)",
         ),
         (
             "",
             "cann = \"8.3.rc1\"",
             "cann = \">=8.5\"",
-            "SITE-VERSION CANN: `8.3.RC1`; expected `>=8.5`",
+            "SITE-VERSION CANN: `8.3.RC1` (expected `>=8.5`)",
         ),
         (
             "",
             "os = [\"openEuler\", \"ubuntu 22.04\"]",
             "os = \"Ubuntu 22.0\"",
-            "SITE-VERSION Operating system: Ubuntu 22.04.5 LTS; expected `Ubuntu 22.0`",
+            "SITE-VERSION Operating system: Ubuntu 22.04.5 LTS (expected `Ubuntu 22.0`)",
         ),
         (
             ".packages",
             "torch_npu = \"~=2.7.1\"",
             "torch-npu = \"2.7.1.post1\"",
-            "SITE-PACKAGE torch-npu: `2.7.1`; expected `==2.7.1.post1`",
+            "SITE-PACKAGE torch-npu: `2.7.1` (expected `==2.7.1.post1`)",
         ),
         (
             ".packages",
             "vllm-ascend = false",
             "vllm-ascend = true",
-            "SITE-PACKAGE vllm-ascend: absent; expected present",
+            "SITE-PACKAGE vllm-ascend: absent (expected present)",
         ),
         (
             ".env",
             "HCCL_ALGO = false",
             "HCCL_ALGO = { min = 3 }",
-            "SITE-ENV HCCL_ALGO: not set; expected at least 3",
+            "SITE-ENV HCCL_ALGO: not set (expected at least 3)",
         ),
         (
             ".files",
             "\"/opt/site/a.conf\" = true",
             "\"/opt/site/a.conf\" = false",
-            "SITE-FILE /opt/site/a.conf: present; expected absent",
+            "SITE-FILE /opt/site/a.conf: present (expected absent)",
         ),
         (
             ".files",
             "\"/opt/site/a.conf\" = { sha256 = \"HASH\" }",
             "\"/opt/site/a.conf\" = { type = \"directory\" }",
-            "SITE-FILE /opt/site/a.conf: a regular file; expected directory",
+            "SITE-FILE /opt/site/a.conf: a regular file (expected directory)",
         ),
         (
             ".mounts",
             "\"/data\" = { type = \"nfs4\", options = [\"noatime\"] }",
             "\"/data\" = \"lustre\"",
-            "SITE-MOUNT Mount /data: nfs4 (rw,noatime,rw); expected lustre",
+            "SITE-MOUNT Mount /data: nfs4 (rw,noatime,rw) (expected lustre)",
         ),
         (
             ".limits",
             "nofile = 1000",
             "nofile = 65536",
-            "SITE-LIMIT Limit nofile: 1024; expected at least 65536",
+            "SITE-LIMIT Limit nofile: 1024 (expected at least 65536)",
         ),
         (
             ".limits",
             "shm = \"32GiB\"",
             "shm = \"1TiB\"",
-            "SITE-LIMIT Size of /dev/shm: 64 GiB; expected at least 1 TiB",
+            "SITE-LIMIT Size of /dev/shm: 64 GiB (expected at least 1 TiB)",
         ),
         (
             ".limits",
             "transparent-hugepages = \"madvise\"",
             "transparent-hugepages = \"always\"",
-            "SITE-LIMIT Transparent huge pages: `madvise`; expected `always`",
+            "SITE-LIMIT Transparent huge pages: `madvise` (expected `always`)",
         ),
         (
             ".limits",
             "cpu-governor = \"performance\"",
             "cpu-governor = \"schedutil\"",
-            "SITE-LIMIT CPU governor: performance; expected `schedutil`",
+            "SITE-LIMIT CPU governor: performance (expected `schedutil`)",
         ),
         (
             ".network",
             "interfaces = \"eth9\"",
             "interfaces = [\"eth9\", \"bond0\"]",
-            "SITE-NETWORK Interface bond0: `down`; expected up",
+            "SITE-NETWORK Interface bond0: `down` (expected up)",
         ),
         (
             ".network",
             "nameservers = \"10.0.0.2\"",
             "nameservers = \"10.0.0.3\"",
-            "SITE-NETWORK Name server 10.0.0.3: absent; expected present",
+            "SITE-NETWORK Name server 10.0.0.3: absent (expected present)",
         ),
         (
             ".network",
             "hosts = \"node7\"",
             "hosts = \"node8\"",
-            "SITE-NETWORK Host node8 in /etc/hosts: absent; expected present",
+            "SITE-NETWORK Host node8 in /etc/hosts: absent (expected present)",
         ),
     ] {
         let holds = format!("[expect{group}]\n{}\n", holds.replace("HASH", hash));
@@ -256,7 +256,7 @@ fn levels_messages_and_skips_are_those_of_the_site() {
     );
     assert_eq!(
         (&package["severity"], &package["cause"]["en"]),
-        (&"error".into(), &"The site says: no".into())
+        (&"error".into(), &"Site note: no".into())
     );
     assert!(package["evidence"].to_string().contains("site.toml:6"), "{package}");
     // A known deviation, until a day.
@@ -339,7 +339,7 @@ fn a_fleet_is_judged_by_one_file() {
     let (code, report) = merge("[expect]\nnpus = 8\n");
     assert_eq!((code, &report["verdict"]), (1, &"fail".into()));
     let text = report["findings"].to_string();
-    assert!(text.contains("Number of NPUs: 7; expected 8") && text.contains("n3"), "{text}");
+    assert!(text.contains("Number of NPUs: 7 (expected 8)") && text.contains("n3"), "{text}");
     assert!(!text.contains("Number of NPUs: 8"), "{text}");
     assert_eq!(merge("[expect]\nnpus = { min = 7 }\n").0, merge("").0);
     // What the reports do not know settles nothing.

@@ -175,7 +175,7 @@ fn findings_are_grouped_with_their_hosts() {
             let path = if number == 70 { "/dev/davinci7" } else { "/dev/davinci0" };
             report["findings"] = json!([{
                 "id": "DEV-ACCESS", "message": "denied", "severity": "error",
-                "title": { "en": format!("may not open {path}"), "zh": format!("无权打开 {path}") },
+                "title": { "en": format!("cannot open {path}"), "zh": format!("无权打开 {path}") },
                 "cause": { "en": "c", "zh": "c" }, "evidence": [], "refs": [], "root_cause_of": [],
                 "fix": [{ "text": { "en": "f", "zh": "f" }, "run": "id" }]
             }]);
@@ -183,7 +183,7 @@ fn findings_are_grouped_with_their_hosts() {
     });
     let (code, merged) = merge(&all, &[]);
     assert_eq!((code, found(&merged)), (1, vec!["DEV-ACCESS/denied".to_owned()]));
-    let want = "node[001-063,070] (64 of 70): may not open /dev/davinci0";
+    let want = "node[001-063,070] (64 of 70): cannot open /dev/davinci0";
     assert_eq!(title(&merged, "DEV-ACCESS"), want);
     let evidence = &merged["findings"][0]["evidence"];
     assert_eq!(evidence[1]["source"], "node070");
