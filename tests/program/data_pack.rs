@@ -479,7 +479,7 @@ fn old_data_is_a_finding_that_fails_nothing() {
     let old = check(&now(121), "en");
     assert!(old.1.contains("SCAN-DATA") && old.1.contains("121 days old"), "{}", old.1);
     assert_eq!(young.0, old.0);
-    assert!(check(&now(121), "zh").1.contains("已过 121 天"));
+    assert!(check(&now(121), "zh").1.contains("距今已 121 天"));
 }
 
 #[test]
