@@ -13,7 +13,7 @@ use super::entry::{Claim, Class, Definition, DefinitionKind, Reason, Wanted};
 use super::text_lines::TextLines;
 use super::tokens::{Token, is_bare};
 use super::wording;
-use crate::rules::Rule;
+use crate::rules::{Place, Rule, Rules};
 use crate::site::{Decision, FilePlan};
 
 /// Keys of configurations whose values are read by people.
@@ -161,6 +161,9 @@ impl PlainFile<'_> {
             && (wording::is_sentence(line) || wording::is_long_text(line))
         {
             return Claim::Is(Class::kept(Reason::Prose, number));
+        }
+        if line.contains("docker run") && line[column..].starts_with("gpus") {
+            return Claim::Is(manual(Rules::builtin().site(Place::DockerRunGpus)));
         }
         if let Some(option) = wording::option(line, &place) {
             return Claim::Own(option, Wanted::Member);

@@ -9,6 +9,7 @@
 //! and nothing has to be done; two members that both change are reported. A plan without edits has no
 //! collisions.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use foldhash::{HashMap, HashSet};
@@ -79,6 +80,11 @@ pub(super) fn find_collisions(body: &[Stmt], text: &str, edits: &[Edit]) -> Vec<
     }
     let mut finder = Finder { text, edits, found: Vec::new() };
     finder.visit_body(body);
+    let mut tables = Tables::default();
+    tables.visit_body(body);
+    for keys in tables.keys.into_values() {
+        finder.group(keys);
+    }
     finder.found.sort_by_key(|one| (one.member.start(), one.member.end()));
     finder.found.dedup_by_key(|one| one.member);
     finder.found
@@ -175,6 +181,37 @@ impl Finder<'_> {
             _ => None,
         }));
     }
+}
+
+/// The keys that a file gives each table, by the name of the table: in a literal, and one by one.
+#[derive(Default)]
+struct Tables<'a> {
+    keys: BTreeMap<&'a str, Vec<TextRange>>,
+}
+
+impl<'a> Visitor<'a> for Tables<'a> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        if let Stmt::Assign(one) = stmt
+            && let [target] = &*one.targets
+        {
+            match (target, &*one.value) {
+                (Expr::Name(name), Expr::Dict(dict)) => {
+                    let keys =
+                        dict.items.iter().filter_map(|item| Some(item.key.as_ref()?.range()));
+                    self.keys.entry(name.id.as_str()).or_default().extend(keys);
+                }
+                (Expr::Subscript(one), _) => {
+                    if let (Expr::Name(name), Expr::StringLiteral(_)) = (&*one.value, &*one.slice) {
+                        self.keys.entry(name.id.as_str()).or_default().push(one.slice.range());
+                    }
+                }
+                _ => {}
+            }
+        }
+        walk_stmt(self, stmt);
+    }
+
+    fn visit_expr(&mut self, _: &'a Expr) {}
 }
 
 fn of(decorator: &Decorator) -> Option<TextRange> {

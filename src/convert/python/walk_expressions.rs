@@ -409,7 +409,8 @@ impl<'a> Walker<'a> {
             self.flow.spread(text, role, self.scope);
             return;
         }
-        let another = words().any(other_device);
+        // `kind in ("cpu", "cuda")`; `kind == "cpu"` alone may be a choice of the program's own.
+        let another = words().any(other_device) && words().any(cuda_device);
         if let Some(slot) = self.source.root(other, self.scope) {
             if another {
                 self.flow.values.mark(&slot, role);

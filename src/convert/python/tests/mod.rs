@@ -104,8 +104,13 @@ fn devices_in_their_places() {
         ("ok = x.is_cuda\n", "ok = x.is_npu\n"),
         ("c = {'device': 'cuda'}\n", "c = {'device': 'npu'}\n"),
         (
+            "if mode == 'cpu':\n    pass\nelif mode == 'cuda':\n    pass\nx.to(mode)\n",
+            "if mode == 'cpu':\n    pass\nelif mode == 'npu':\n    pass\nx.to(mode)\n",
+        ),
+        // Without a use as a device it may be a choice of the program's own.
+        (
             "if mode == 'cpu':\n    pass\nelif mode == 'cuda':\n    pass\n",
-            "if mode == 'cpu':\n    pass\nelif mode == 'npu':\n    pass\n",
+            "if mode == 'cpu':\n    pass\nelif mode == 'cuda':\n    pass\n",
         ),
         ("model.load('x', 'cuda')\n", "model.load('x', 'npu')\n"),
         ("getattr(torch, 'cuda')\n", "getattr(torch, 'npu')\n"),
