@@ -327,7 +327,7 @@ def checksums(out: Path) -> None:
 
 
 def sizes(out: Path, binaries: dict[Target, Path]) -> str:
-    """The table of docs/install.md."""
+    """The sizes of the packages, for docs/performance.md."""
     rows = [(f"the program, {target.name}", binary) for target, binary in binaries.items()]
     rows += [(f"`{path.name}`", path) for path in sorted(out.iterdir())]
     lines = [f"| {name} | {path.stat().st_size / 1e6:.1f} MB |\n" for name, path in rows]
