@@ -18,7 +18,8 @@ pub struct ConvertMembers<'a> {
     pub counts: Counts,
     /// Hours by a formula that no data confirms. Use `work` instead.
     pub effort: Effort,
-    /// Causes of manual work, by what they block.
+    /// Causes of manual work, by what they block, if there are any.
+    #[serde(skip_serializing_if = "Work::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub work: Work,
     /// Code that already handles NPUs, if there is any.

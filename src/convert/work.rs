@@ -25,6 +25,11 @@ pub struct Work {
 }
 
 impl Work {
+    /// Whether nothing is left to do.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// Counts the causes of a plan.
     pub fn of(plan: &Plan) -> Self {
         let sites = plan.files.iter().flat_map(|file| &file.plan.sites);

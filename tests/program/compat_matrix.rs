@@ -127,7 +127,7 @@ fn what_the_default_index_lacks_comes_from_the_official_one() {
     let command = "vllm-ascend==0.23.0 --extra-index-url https://";
     let flat = join_commands(&text);
     assert!(flat.contains(command), "{text}");
-    assert!(flat.contains("it lacks triton-ascend 3.2.2"), "{text}");
+    assert!(flat.contains("missing triton-ascend 3.2.2"), "{text}");
     let (_, text, _) = compat(&[&question[..], &["--lang", "zh"]].concat());
     assert!(join_commands(&text).contains("缺少 triton-ascend 3.2.2"), "{text}");
     let (_, text, _) = compat(&[&question[..], &["--format", "json"]].concat());

@@ -496,7 +496,7 @@ fn status_lists_every_table() {
     assert!(row("ui.toml")["bytes"].as_u64() > Some(10_000) && row("ui.toml")["rows"].is_null());
     let newest = &row("compat_matrix.toml")["newest"];
     assert!(newest["commit"].is_string() && newest["date"].is_string(), "{newest}");
-    for (lang, word) in [("en", "by hand"), ("zh", "人工编写")] {
+    for (lang, word) in [("en", "manually"), ("zh", "人工编写")] {
         let (code, out, _) = site.run(&["data", "status", "--lang", lang]);
         assert!(code == 0 && out.contains(word) && out.contains("compat_matrix.toml"), "{out}");
         assert!(!out.contains(".overlay."), "an overlay is no table: {out}");

@@ -424,7 +424,7 @@ fn what_cannot_be_read_is_missed_by_who_named_it() {
         std::fs::write(at("logs/deep").join(format!("{number}.log")), b"\x1f\x8b\x08").unwrap();
     }
     let (_, out, _) = bundle(&["--add", "logs"]);
-    assert_eq!(flat(&out).matches("was named").count(), 10, "{out}");
+    assert_eq!(flat(&out).matches("was requested").count(), 10, "{out}");
     assert!(flat(&out).contains("22 more"), "{out}");
 
     // Of the logs that nobody named it is said, and is no failure.
