@@ -37,6 +37,13 @@ impl<'a> Definitions<'a> {
         }
     }
 
+    /// Whether a class of the file moves its objects by methods of its own that know CUDA and no NPU:
+    /// `cuda()` and `to()`, without `npu()`.
+    pub(super) fn moves_objects(&self) -> bool {
+        let has = |name: &str| self.methods.contains_key(name);
+        has("cuda") && has("to") && !has("npu")
+    }
+
     /// Returns how the file defines an attribute; both fields are false if it does not.
     pub(super) fn attribute(&self, name: &str) -> AttributeDefinition {
         self.attributes.get(name).copied().unwrap_or_default()

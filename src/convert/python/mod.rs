@@ -268,7 +268,7 @@ fn plan_once(
     Settlement { source, edits: &mut edits }.settle_all(candidates);
     let shown = context.explains.then(|| ShownRoles {
         roles: shared_roles::collect(&values, source, body),
-        open: shared_roles::open_names(&values, &edits.planner),
+        open: shared_roles::open_names(&values, source, &edits.planner),
         own_words: shared_roles::own_words(&values, &edits.planner),
     });
     if context.options.transfer {

@@ -64,12 +64,18 @@ pub(crate) struct SharedRoles {
     parameters: BTreeMap<String, Vec<SharedParameter>>,
     /// Attributes and keys, by their name alone.
     fields: BTreeMap<String, Want>,
+    /// Whether objects of the tree have `cuda()` and `to()` of their own, and no `npu()`.
+    own_movers: bool,
 }
 
 impl SharedRoles {
     /// Adds what another file shows. Returns the names that gained a role.
     pub(super) fn merge(&mut self, other: &Self) -> Vec<String> {
         let mut new = Vec::new();
+        if other.own_movers && !self.own_movers {
+            self.own_movers = true;
+            new.push("cuda".to_owned());
+        }
         let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
         let pairs = [
             (&mut self.variables, &other.variables),
@@ -101,10 +107,16 @@ impl SharedRoles {
 
     /// Whether nothing is known.
     pub(super) fn is_empty(&self) -> bool {
-        self.variables.is_empty()
+        !self.own_movers
+            && self.variables.is_empty()
             && self.results.is_empty()
             && self.parameters.is_empty()
             && self.fields.is_empty()
+    }
+
+    /// Whether objects of the tree have `cuda()` and `to()` of their own, and no `npu()`.
+    pub(super) fn own_movers(&self) -> bool {
+        self.own_movers
     }
 
     /// The role of an attribute or key of this name.
@@ -203,6 +215,7 @@ pub(super) fn collect<'a>(
     let context = source.context;
     let mut shared = SharedRoles::default();
     let Some(project) = context.project else { return shared };
+    shared.own_movers = source.definitions.moves_objects();
     let own = |path: &str| project.own_path(path, context.package);
     let keeps_its_name = |name: &str| by_name(name).is_some();
     for (slot, want) in values.roles() {
@@ -254,8 +267,17 @@ fn add_field(shared: &mut SharedRoles, name: &str, want: Want) {
 
 /// The names of variables, fields and functions that hold a device or backend whose role no place of
 /// the file shows.
-pub(super) fn open_names(values: &ValueFlow<'_>, planner: &Planner<'_>) -> Vec<String> {
-    values.holders(|expr| is_open(expr, planner))
+pub(super) fn open_names(
+    values: &ValueFlow<'_>,
+    source: &Source<'_>,
+    planner: &Planner<'_>,
+) -> Vec<String> {
+    let mut names = values.holders(|expr| is_open(expr, planner));
+    // Other files call the methods of these objects.
+    if source.definitions.moves_objects() {
+        names.push("cuda".to_owned());
+    }
+    names
 }
 
 /// Words like devices that only choose between ways of the file itself: with the place that shows it.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ruff_python_ast::{Expr, ExprCall};
-use ruff_text_size::Ranged as _;
+use ruff_text_size::{Ranged as _, TextRange};
 
 use super::call_edits::{TorchCall, plan_attribute_by_name};
 use super::environment_edits;
@@ -246,7 +246,7 @@ impl<'a> Walker<'a> {
         call: &'a ExprCall,
         object: &'a Expr,
         name: &str,
-        at: ruff_text_size::TextRange,
+        at: TextRange,
     ) {
         if name == "cuda" {
             if let Some(rule) = self.own_method(object, name) {
@@ -257,7 +257,7 @@ impl<'a> Walker<'a> {
             if self.moves_to_cuda(call, object)
                 && let Some(rule) = Rules::builtin().find(Match::Method, "cuda")
             {
-                self.flow.edits.change(rule, span(at), "npu", Certainty::Likely);
+                self.move_to_npu(rule, call, at);
             }
             return;
         }
@@ -339,6 +339,21 @@ impl<'a> Walker<'a> {
         let maker = self.maker(object)?;
         let root = maker.split('.').next()?;
         Rules::builtin().find(Match::Method, &format!("{root}.{name}"))
+    }
+
+    /// Rewrites `x.cuda()` to `x.npu()`. Where objects of the tree have a `cuda()` of their own, it is
+    /// `x.to("npu")`, which these and tensors have.
+    fn move_to_npu(&mut self, rule: &'static Rule, call: &ExprCall, at: TextRange) {
+        let own = self.source.context.project.is_some_and(|all| all.shared().own_movers());
+        if !own || !call.arguments.args.is_empty() {
+            self.flow.edits.change(rule, span(at), "npu", Certainty::Likely);
+            return;
+        }
+        let inside = span(call.arguments.range()).start + 1;
+        let text = if call.arguments.keywords.is_empty() { "\"npu\"" } else { "\"npu\", " };
+        if self.flow.edits.change(rule, span(at), "to", Certainty::Likely) {
+            self.flow.edits.change_also(&(inside..inside), text);
+        }
     }
 
     /// Whether `object.cuda(…)` can be the method of tensors and modules.

@@ -259,9 +259,11 @@ impl<'a> Walker<'a> {
         let mut alone = if hint == Hint::Words { hint } else { Hint::Quiet };
         if hint != Hint::Words {
             if self.source.lists_devices(whole) {
-                self.flow.spread(whole, Role::device(Place::DeviceTypeMembership), self.scope);
+                let role = Role::device(Place::DeviceTypeMembership);
+                self.flow.values.use_later(role, self.scope, whole);
             } else if self.source.lists_backends(whole) {
-                self.flow.spread(whole, Role::backend(Place::BackendString), self.scope);
+                let role = Role::backend(Place::BackendString);
+                self.flow.values.use_later(role, self.scope, whole);
             } else if let Expr::Tuple(_) = whole
                 && let [device, backend] = elements
                 && literal::plain(device).is_some_and(cuda_device)

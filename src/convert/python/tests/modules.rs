@@ -175,3 +175,26 @@ fn ambiguous_strings_follow_their_neighbors() {
     stays("d = {'name': 'cuda', 'kind': 'lib'}\n");
     stays("i = re.match(r'cuda:(\\d+)', line)\n");
 }
+
+#[test]
+fn objects_with_a_cuda_of_their_own_move_by_to() {
+    let own = "import torch\nclass Sparse:\n    def to(self, d):\n        return self\n    def cuda(self):\n        return self.to('cuda')\n";
+    let user = "import torch\nfrom own import each\neach(lambda x: x.cuda())\ny = t.cuda(non_blocking=True)\nz = t.cuda(1)\n";
+    let mut project = Project::of(["own".to_owned(), "user".to_owned()]);
+    let options = Options::default();
+    let shown = {
+        let context = Context {
+            name: "own",
+            explains: true,
+            project: Some(&project),
+            ..Context::alone(&options)
+        };
+        plan(own, &context).unwrap().shown.unwrap()
+    };
+    assert_eq!(shown.open, ["cuda"]);
+    assert_eq!(project.share(&shown.roles), ["cuda"]);
+    let context = Context { name: "user", project: Some(&project), ..Context::alone(&options) };
+    let out = apply(user, &plan(user, &context).unwrap().edits);
+    assert!(out.contains("each(lambda x: x.to(\"npu\"))\n"), "{out}");
+    assert!(out.contains("t.to(\"npu\", non_blocking=True)\nz = t.npu(1)\n"), "{out}");
+}
