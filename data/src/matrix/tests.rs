@@ -273,7 +273,7 @@ fn an_overlay_replaces_and_adds() {
     assert_eq!((overlay.replaced, overlay.added), (2, 0));
     let support = matrix.torch_npu_with_cann(&v("2.14.0"), &cann("9.2.0"));
     assert!(matches!(support, Support::Recommended { .. }), "{support:?}");
-    assert!(matrix.describe().en.contains("new.toml as of 2027-01-31"));
+    assert!(matrix.describe().en.contains("new.toml, as of 2027-01-31"));
 }
 
 #[test]
