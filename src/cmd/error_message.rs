@@ -52,7 +52,10 @@ mod tests {
         let error = anyhow::Error::from(faults::BundleNotWritten.fault().because(fault));
         let parts = format_error(&error, Some(Lang::En));
         assert_eq!(parts.matches("No space left").count(), 1, "{parts}");
-        assert!(parts.starts_with("error: the bundle was not written: cannot write the journal"), "{parts}");
+        assert!(
+            parts.starts_with("error: the bundle was not written: cannot write the journal"),
+            "{parts}"
+        );
         let parts = format_error(&error, Some(Lang::Zh));
         assert!(parts.ends_with("`j`：磁盘空间不足 (os error 28)"), "{parts}");
     }
