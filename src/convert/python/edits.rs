@@ -117,6 +117,12 @@ impl<'a> Edits<'a> {
         self.kept = npu_branches::merge_ranges(std::mem::take(&mut self.kept));
     }
 
+    /// Leaves many ranges unchanged from here on.
+    pub(super) fn keep_all(&mut self, ranges: impl Iterator<Item = TextRange>) {
+        self.kept.extend(ranges);
+        self.kept = npu_branches::merge_ranges(std::mem::take(&mut self.kept));
+    }
+
     /// Rewrites a string that is a device or backend.
     pub(super) fn rewrite_text(&mut self, expr: &Expr, role: Role, certainty: Certainty) {
         if let Some(parameter) = role.parameter {

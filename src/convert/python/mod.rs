@@ -100,6 +100,8 @@ pub use pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse, sc
 
 /// Places of one file that are taken out of a plan one after the other.
 const MAX_WITHHELD: usize = 1000;
+/// Plans of one file, each of which takes places out of the one before.
+const MAX_ROUNDS: usize = 8;
 
 /// What is known of a file besides its text.
 #[derive(Debug, Clone, Copy)]
@@ -191,6 +193,7 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
     let source = Source::of(text, body, context, &kept);
     let exempt = Exempt::of(&source, body, kept);
     let mut withheld: Vec<Withheld> = Vec::new();
+    let mut rounds = 0;
     let builds = source.is_build_script() && text.contains("CUDAExtension");
     let mut plan = loop {
         let plan = plan_once(&source, body, &exempt, &withheld);
@@ -204,7 +207,8 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         }
         // Each round keeps more, so that the rounds end; what still collides after them stays too.
         withheld.extend(found);
-        if withheld.len() > MAX_WITHHELD {
+        rounds += 1;
+        if withheld.len() > MAX_WITHHELD || rounds > MAX_ROUNDS {
             break FilePlan { edits: Vec::new(), ..plan };
         }
     };
@@ -249,12 +253,12 @@ fn plan_once(
         if *why == Why::Conflict {
             edits.flag_site(Place::Collision, *range);
         }
-        edits.keep(*range);
     }
+    edits.keep_all(withheld.iter().map(|one| one.range));
     for guard in &exempt.guards {
         edits.flag_site(Place::CudaOnlyGuard, guard.test);
-        edits.keep(guard.test);
     }
+    edits.keep_all(exempt.guards.iter().map(|guard| guard.test));
     if let (Some(shim), [first, .., last]) = (exempt.shim, body) {
         let rule = Rules::builtin().site(Place::VendorShim);
         edits.note(rule, literal::span(shim), None);

@@ -79,14 +79,27 @@ impl<'a> ValueFlow<'a> {
         };
     }
 
-    /// Records that `slot` is used in `role`.
+    /// Records that `slot` is used in `role`, and so is all that holds just its value.
     pub(super) fn mark(&mut self, slot: &Slot<'a>, role: Role) {
+        if !self.mark_one(slot, role) || !matches!(role.want, Want::Device | Want::Backend) {
+            return;
+        }
+        let mut marked = self.readers.get(slot).cloned().unwrap_or_default();
+        while let Some(slot) = marked.pop() {
+            if self.mark_one(&slot, role) {
+                marked.extend(self.readers.get(&slot).into_iter().flatten().cloned());
+            }
+        }
+    }
+
+    /// Marks one slot; returns whether it had no such role.
+    fn mark_one(&mut self, slot: &Slot<'a>, role: Role) -> bool {
         let known = match self.slots.get_mut(slot) {
             Some(known) => known,
             None => self.slots.entry(slot.clone()).or_default(),
         };
         if known.roles[role.want as usize].replace(role).is_some() {
-            return;
+            return false;
         }
         let mut at = known.values.map(|(first, _)| first);
         while let Some(number) = at {
@@ -94,11 +107,7 @@ impl<'a> ValueFlow<'a> {
             self.worklist.push((role, scope, expr));
             at = next;
         }
-        if matches!(role.want, Want::Device | Want::Backend) {
-            for reader in self.readers.get(slot).cloned().unwrap_or_default() {
-                self.mark(&reader, role);
-            }
-        }
+        true
     }
 
     /// Records that `reader` holds just what `slot` holds. Only variables and results: attributes
@@ -140,26 +149,31 @@ impl<'a> ValueFlow<'a> {
                 sources.entry(reader).or_default().push(from);
             }
         }
-        let mut found = Vec::new();
-        for (slot, _, compared) in &self.compared {
-            if !matches!(slot, Slot::Name(..)) || self.role_of(slot).is_some() {
-                continue;
+        // Each slot once: the strings that it is given, and the first one that it is compared with.
+        let mut compared: BTreeMap<&Slot<'a>, Vec<&'a Expr>> = BTreeMap::new();
+        for (slot, _, expr) in &self.compared {
+            if matches!(slot, Slot::Name(..)) && self.role_of(slot).is_none() {
+                compared.entry(slot).or_default().push(expr);
             }
+        }
+        let mut found = Vec::new();
+        for (slot, comparisons) in compared {
             let from = sources.get(slot).into_iter().flatten().copied();
             let from = from.filter(|from| self.role_of(from).is_none());
-            let given: Vec<&Expr> =
+            let given: Vec<&'a Expr> =
                 std::iter::once(slot).chain(from).flat_map(|slot| self.texts_of(slot)).collect();
-            let Some(first) = given.first() else { continue };
-            if is_wanted(compared) {
-                found.push((compared.range(), first.range()));
-            }
-            found.extend(
-                given
-                    .iter()
-                    .filter(|value| is_wanted(value))
-                    .map(|value| (value.range(), compared.range())),
-            );
+            let (Some(first), Some(comparison)) = (given.first(), comparisons.first()) else {
+                continue;
+            };
+            let wanted = |all: &[&'a Expr], witness: TextRange| {
+                let wanted = all.iter().filter(|expr| is_wanted(expr));
+                wanted.map(|expr| (expr.range(), witness)).collect::<Vec<_>>()
+            };
+            found.extend(wanted(&comparisons, first.range()));
+            found.extend(wanted(&given, comparison.range()));
         }
+        found.sort_unstable_by_key(|(word, _)| (word.start(), word.end()));
+        found.dedup_by_key(|(word, _)| *word);
         found
     }
 

@@ -98,6 +98,10 @@ impl Evidence {
     fn claims(&self, subject: &Subject<'_>, context: &Context<'_>) -> Vec<Claim> {
         let lines = TextLines::of(subject.text);
         let planned = planned(subject.tokens, subject.plan, subject.written);
+        let mut guards = self.exempt.guards.clone();
+        guards.sort_by_key(|guard| (guard.branch.start(), guard.branch.end()));
+        let mut withheld = self.withheld.clone();
+        withheld.sort_by_key(|one| (one.range.start(), one.range.end()));
         let claim = |(token, planned): (&Token, Planned)| {
             let range = token.range();
             let at = text_range(&range);
@@ -119,9 +123,8 @@ impl Evidence {
             let kept = |reason, at: TextRange| {
                 Claim::Is(Class::kept(reason, lines.line(at.start().to_usize())))
             };
-            let guard = || self.exempt.guards.iter().find(|guard| guard.branch.contains_range(at));
-            let withheld =
-                || self.withheld.iter().find(|one| one.range.contains_range(at)).map(|one| one.why);
+            let guard = || enclosing(&guards, at, |guard| guard.branch);
+            let withheld = || enclosing(&withheld, at, |one| one.range).map(|one| one.why);
             if let Some(class) = planned.class() {
                 Claim::Is(class)
             } else if let Some(shim) = self.exempt.shim {
@@ -134,9 +137,7 @@ impl Evidence {
                 kept(Reason::BuildGuard, build)
             } else if let Some(guard) = guard() {
                 kept(Reason::CudaOnlyGuard, guard.test)
-            } else if let Some((_, witness)) =
-                self.own_words.iter().find(|(word, _)| word.contains_range(at))
-            {
+            } else if let Some((_, witness)) = enclosing(&self.own_words, at, |(word, _)| *word) {
                 kept(Reason::OwnName, *witness)
             } else if let Some((_, rule)) = calls.iter().find(|(call, _)| call.contains_range(at)) {
                 Claim::Is(if rule.action == Action::Keep { by_rule(rule) } else { manual(rule) })
@@ -195,6 +196,14 @@ fn explained(evidence: &Evidence, subject: &Subject<'_>, context: &Context<'_>) 
         claims: evidence.claims(subject, context),
         definitions: evidence.meanings.definitions.clone(),
     }
+}
+
+/// The element around `at` of a list in the order of the text; of nested ones one of the innermost.
+fn enclosing<T>(all: &[T], at: TextRange, range: impl Fn(&T) -> TextRange) -> Option<&T> {
+    /// Elements before `at` that are looked at: they nest only so deep.
+    const NEAR: usize = 16;
+    let after = all.partition_point(|one| range(one).start() <= at.start());
+    all[..after].iter().rev().take(NEAR).find(|one| range(one).contains_range(at))
 }
 
 /// The claim about a token in a string.
