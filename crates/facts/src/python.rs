@@ -82,6 +82,22 @@ pub struct Interpreter {
     /// Where the path leads if that does not exist: a link of a virtual environment to an
     /// interpreter that was removed.
     pub dangling: Option<String>,
+    /// Why `path` starts nothing, where that is known: the environment around it was found by its
+    /// library directory or its configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub unusable: Option<Unusable>,
+}
+
+/// Why the file of an interpreter starts nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Unusable {
+    /// It is not there, or a link to it leads nowhere.
+    Absent,
+    /// It is neither an ELF program nor a script, for example empty after a full disk.
+    NotAProgram,
 }
 
 /// An installed distribution (`*.dist-info`, `*.egg-info`).

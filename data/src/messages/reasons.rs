@@ -44,6 +44,7 @@ reasons! {
     NoTorch = "no_torch",
     NoTorchNpu = "no_torch_npu",
     NotHere = "not_here" { what },
+    NotInCopy = "not_in_copy" { what },
     NotInMatrix = "not_in_matrix" { what },
     NotSet = "not_set" { what },
     NotUpstream = "not_upstream" { what },

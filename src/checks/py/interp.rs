@@ -7,7 +7,7 @@ use data::{
     Outcome, RawFinding, Reason,
     findings::{host_arch, py_interp},
 };
-use facts::{Interpreter, Python};
+use facts::{Interpreter, Python, Unusable};
 
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
@@ -29,22 +29,38 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
             found.into()
         };
     };
-    if let Some(target) = &interpreter.dangling {
-        // A copied tree may simply lack the interpreter.
-        let live = ctx.facts.source == "live";
-        let severity = if live { Severity::Error } else { Severity::Warning };
-        found.push(
-            py_interp::Dangling { path: &interpreter.path, target, prefix: &interpreter.prefix }
-                .at(severity)
-                .evidence(Evidence::file(&interpreter.path).value(target)),
-        );
-    }
+    found.extend(unusable(ctx, interpreter));
     found.extend(foreign(ctx, interpreter));
     found.extend(no_wheel(ctx, interpreter));
-    if interpreter.version.is_none() && found.is_empty() {
+    let unexamined = if left_out_of_copy(ctx, interpreter) {
+        Some(Reason::NotInCopy { what: interpreter.path.clone() })
+    } else if interpreter.version.is_none() && found.is_empty() {
         return Outcome::NotChecked(Reason::VersionUnknown { what: interpreter.path.clone() });
-    }
-    found.into()
+    } else {
+        None
+    };
+    Outcome::from_partial(found, unexamined)
+}
+
+/// A copied tree may lack the interpreter of the machine: that proves nothing.
+fn left_out_of_copy(ctx: &Context<'_>, interpreter: &Interpreter) -> bool {
+    interpreter.unusable == Some(Unusable::Absent) && ctx.facts.source != "live"
+}
+
+/// The workload cannot start: what its shell would run is not there, or is no program.
+fn unusable(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> {
+    let (path, prefix) = (&interpreter.path, &interpreter.prefix);
+    let one = match (interpreter.unusable?, &interpreter.dangling) {
+        (Unusable::NotAProgram, _) => py_interp::NotAProgram { path, prefix }.error(),
+        (Unusable::Absent, _) if left_out_of_copy(ctx, interpreter) => return None,
+        (Unusable::Absent, Some(target)) => py_interp::Dangling { path, target, prefix }.error(),
+        (Unusable::Absent, None) => py_interp::Gone { path, prefix }.error(),
+    };
+    let evidence = Evidence::file(path);
+    Some(one.evidence(match &interpreter.dangling {
+        Some(target) => evidence.value(target),
+        None => evidence,
+    }))
 }
 
 fn missing(python: &Python, by: &str, path: &str) -> RawFinding {
@@ -158,9 +174,20 @@ mod tests {
     #[test]
     fn a_dangling_link_is_grave_on_the_machine_itself() {
         let mut facts = facts_with(python("3.11"), vec![]);
-        facts.python.interpreter.as_mut().unwrap().dangling = Some("/usr/bin/python3.9".to_owned());
-        assert_eq!(run(&facts), ["warning PY-INTERP dangling"]);
+        let interpreter = facts.python.interpreter.as_mut().unwrap();
+        interpreter.dangling = Some("/usr/bin/python3.9".to_owned());
+        interpreter.unusable = Some(Unusable::Absent);
+        assert_eq!(run(&facts), ["blocked: not_in_copy"]);
         facts.source = "live".to_owned();
         assert_eq!(run(&facts), ["error PY-INTERP dangling"]);
+        facts.python.interpreter.as_mut().unwrap().dangling = None;
+        assert_eq!(run(&facts), ["error PY-INTERP gone"]);
+    }
+
+    #[test]
+    fn an_empty_file_is_no_interpreter_even_in_a_copy() {
+        let mut facts = facts_with(python("3.11"), vec![]);
+        facts.python.interpreter.as_mut().unwrap().unusable = Some(Unusable::NotAProgram);
+        assert_eq!(run(&facts), ["error PY-INTERP not_a_program"]);
     }
 }

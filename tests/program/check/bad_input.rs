@@ -55,6 +55,29 @@ fn a_python_that_is_none() {
     assert!(text.contains("error[PY-INTERP] `/bin/ls` (--python) is not a Python"), "{text}");
 }
 
+/// On the machine itself, an environment without a program cannot start; of a copy, nobody knows.
+#[test]
+fn an_environment_whose_python_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let venv = dir.path().join("venv");
+    std::fs::create_dir_all(venv.join("lib/python3.11/site-packages")).unwrap();
+    std::fs::create_dir(venv.join("bin")).unwrap();
+    std::fs::write(venv.join("pyvenv.cfg"), "home = /usr/bin\nversion = 3.11.4\n").unwrap();
+    let args = ["check", "--only", "PY", "--no-hash", "--python", venv.to_str().unwrap()];
+    let python = venv.join("bin/python3");
+    let expect = |status: i32, words: &str| {
+        let (code, text, _) = run(&args);
+        assert_eq!(code, status, "{text}");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words), "{text}");
+    };
+    symlink("/nowhere/python3.11", &python).unwrap();
+    expect(1, "points to `/nowhere/python3.11`, which does not exist");
+    std::fs::remove_file(&python).unwrap();
+    std::fs::write(&python, "").unwrap();
+    expect(1, "is neither a program nor a script");
+}
+
 #[test]
 fn an_empty_root() {
     let dir = tempfile::tempdir().unwrap();

@@ -23,11 +23,13 @@ findings! {
     py_interp = "PY-INTERP" {
         Arch = "arch" { arch: Argument, host: Argument, path: Argument },
         Dangling = "dangling" { path: Argument, prefix: Argument, target: Argument },
+        Gone = "gone" { path: Argument, prefix: Argument },
         Missing = "missing" { by: Argument, path: Argument },
         NoWheel = "no_wheel" {
             newest: Argument, python: Argument, pythons: Argument, torch_npu: Argument,
         },
         NoWheelAtAll = "no_wheel_at_all" { python: Argument, pythons: Argument },
+        NotAProgram = "not_a_program" { path: Argument, prefix: Argument },
         NotPython = "not_python" { path: Argument },
         Replaced = "replaced" { by: Argument, instead: Argument, path: Argument },
     }

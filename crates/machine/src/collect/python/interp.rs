@@ -4,7 +4,7 @@ use super::{Options, pyenv};
 use crate::elf::Object;
 use crate::sysroot::{ReadError, Sysroot};
 use facts::FileKind;
-use facts::{Interpreter, Process};
+use facts::{Interpreter, Process, Unusable};
 
 /// Directories outside `PATH` in which interpreters are found, in order: CANN images build
 /// Python into `/usr/local/python<version>`, and conda has its usual places.
@@ -265,9 +265,23 @@ pub(super) fn at(sysroot: &Sysroot, path: &str, chosen_by: &str) -> Option<Inter
     if !is_file && !may_be_left_out && found.dangling.is_none() {
         return None;
     }
+    found.unusable = unusable(sysroot, path);
     found.version = version(sysroot, &found, &libraries);
     found.arch = is_file.then(|| elf_machine(sysroot, &real)).flatten();
     Some(found)
+}
+
+/// Why nothing starts from `path`. A file that cannot be read may still be executable.
+fn unusable(sysroot: &Sysroot, path: &str) -> Option<Unusable> {
+    if !sysroot.is_file(path) {
+        // What is behind a closed directory is not known to be absent.
+        let absent = matches!(sysroot.real(path), Err(ReadError::NotFound)) || sysroot.is_dir(path);
+        return absent.then_some(Unusable::Absent);
+    }
+    let mut head = [0_u8; 4];
+    let read = sysroot.open(path).ok()?.read_at(&mut head, 0).ok()?;
+    let is_program = head[..read].starts_with(b"#!") || head[..read] == *b"\x7fELF";
+    (!is_program).then_some(Unusable::NotAProgram)
 }
 
 /// Whether a file can be a Python: by its name, or else by what it brings or loads. It is not run.

@@ -219,7 +219,20 @@ fn a_dangling_venv_is_told() {
         .dist("/v/lib/python3.10/site-packages", "torch", "2.1.0", "");
     let python = tree.read();
     assert_eq!(interpreter(&python).dangling.as_deref(), Some("/usr/bin/python3.10"));
+    assert_eq!(interpreter(&python).unusable, Some(facts::Unusable::Absent));
     assert_eq!(python.dists.len(), 1);
+}
+
+#[test]
+fn an_environment_without_a_program_is_told() {
+    let tree = Tree::new(&[("VIRTUAL_ENV", "/v")])
+        .file("/v/pyvenv.cfg", "home = /usr/bin\nversion = 3.10.1\n")
+        .dist("/v/lib/python3.10/site-packages", "torch", "2.1.0", "");
+    assert_eq!(interpreter(&tree.read()).unusable, Some(facts::Unusable::Absent));
+    let tree = tree.file("/v/bin/python3", "");
+    assert_eq!(interpreter(&tree.read()).unusable, Some(facts::Unusable::NotAProgram));
+    let tree = tree.file("/v/bin/python3", "#!/bin/sh\n");
+    assert_eq!(interpreter(&tree.read()).unusable, None);
 }
 
 #[test]
