@@ -9,6 +9,7 @@ use super::class::SupportClass;
 use super::environment::TargetEnvironment;
 use super::kernel_limits::{Limit, limit};
 use super::model::{Format, Model, Op, Use};
+use crate::ops::libraries::{self, Behaviour};
 use crate::ops::{Outcome, Via, aclnn, host, onnx};
 
 /// Fewer operators are classified on one thread, before other threads would start.
@@ -30,6 +31,10 @@ pub struct ClassifiedOperator {
     /// What keeps its kernel from running as it should.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
+    /// Of an operator without a named overload: the overload without a name, which is called unless
+    /// further arguments are given, runs on the device.
+    #[serde(skip)]
+    pub default_runs: bool,
     /// Where and how often it is used.
     #[serde(flatten)]
     pub used: Use,
@@ -57,10 +62,22 @@ pub fn classify(model: &Model, against: TargetEnvironment<'_>) -> Vec<Classified
         let limit = limit_of(op, class, used, against);
         class = limit.as_ref().map_or(class, Limit::class);
         if used.fell_back > 0 && class < SupportClass::Fallback {
-            class = SupportClass::Observed;
+            // Of an operator that no table has, the recording is all that is known.
+            let known = class != SupportClass::Unknown;
+            class = if known { SupportClass::Observed } else { SupportClass::Fallback };
         }
+        let default_runs = class == SupportClass::Depends
+            && op.namespace == "aten"
+            && classify_overload(&op.name, against).0 <= SupportClass::Composed;
         let (class, through) = downgrade_unlikely(class, through, op, used);
-        ClassifiedOperator { op: op.clone(), class, through, limit, used: used.clone() }
+        ClassifiedOperator {
+            op: op.clone(),
+            class,
+            through,
+            limit,
+            default_runs,
+            used: used.clone(),
+        }
     };
     let mut all: Vec<ClassifiedOperator> = if uses.len() < SEQUENTIAL_LIMIT {
         uses.into_iter().map(judged).collect()
@@ -130,7 +147,7 @@ fn classify_operator(op: &Op, against: TargetEnvironment<'_>) -> (SupportClass, 
             };
             return (class, Vec::new());
         }
-        _ => return (SupportClass::Unknown, Vec::new()),
+        _ => return (classify_library_operator(op, against), Vec::new()),
     }
     if op.overload.is_some() {
         return classify_overload(&op.schema(), against);
@@ -170,6 +187,19 @@ fn classify_operator(op: &Op, against: TargetEnvironment<'_>) -> (SupportClass, 
     (class, through)
 }
 
+/// Returns the class of an operator of another library.
+fn classify_library_operator(op: &Op, against: TargetEnvironment<'_>) -> SupportClass {
+    let name = format!("{}::{}", op.namespace, op.name);
+    let Some(known) = libraries::operator(&name) else { return SupportClass::Unknown };
+    let torch = against.tables.columns[against.target.column].torch;
+    match known.behaviour {
+        Behaviour::Native => SupportClass::Native,
+        Behaviour::Neutral => SupportClass::PartlyKnown,
+        Behaviour::Fallback if libraries::falls_back(torch) => SupportClass::Fallback,
+        Behaviour::Fallback | Behaviour::Raises => SupportClass::Unsupported,
+    }
+}
+
 /// Whether an overload is one of those with a given output, or with names of dimensions, which
 /// graphs do not hold.
 fn writes_into(name: &str) -> bool {
@@ -205,9 +235,15 @@ fn classify_onnx(op: &Op, opset: Option<i64>) -> SupportClass {
     let own = op.namespace == "onnx";
     let name = if own { op.name.clone() } else { format!("{}::{}", op.namespace, op.name) };
     match (onnx::opsets(&name), opset) {
+        // The parser looks up the exact opset of the model.
+        (_, Some(opset)) if own && onnx::is_refused(&op.name, opset) => SupportClass::Unsupported,
         // Of what is newer than the tables nothing is known; an operator of another domain needs
         // a plug-in of its own, which may be there.
         (None, Some(opset)) if own && opset <= onnx::newest() => SupportClass::Unsupported,
+        (_, Some(opset)) if own && opset > onnx::NEWEST_READ && !onnx::is_built_in(&op.name) => {
+            SupportClass::Unknown
+        }
+        (Some(_), _) if own && onnx::is_built_in(&op.name) => SupportClass::Native,
         (None, _) => SupportClass::Unknown,
         (Some((first, last)), Some(opset)) if own && !(first..=last).contains(&opset) => {
             SupportClass::PartlyKnown
@@ -249,7 +285,10 @@ mod tests {
         assert_eq!(class("2.9.0", "aten::mode", None).0, SupportClass::Fallback);
         let (kind, through) = class("2.9.0", "aten::lgamma", None);
         assert_eq!((kind, through), (SupportClass::Fallback, vec!["aten::lgamma.out".to_owned()]));
-        assert_eq!(class("2.9.0", "torchvision::nms", None).0, SupportClass::Unknown);
+        assert_eq!(class("2.9.0", "torchvision::nms", None).0, SupportClass::Fallback);
+        assert_eq!(class("2.0.1", "torchvision::nms", None).0, SupportClass::Unsupported);
+        assert_eq!(class("2.9.0", "torchvision::no_such", None).0, SupportClass::Unknown);
+        assert_eq!(class("2.9.0", "_vllm_fa2_C::fwd", None).0, SupportClass::Unknown);
         assert_eq!(class("2.9.0", "npu::npu_rms_norm", None).0, SupportClass::Native);
         assert_eq!(
             class("2.1.0-5.0.0", "npu::npu_swiglu_quant", None).0,
@@ -289,8 +328,11 @@ mod tests {
             )
         };
         assert_eq!(of("Conv", 17), SupportClass::Native);
-        assert_eq!(of("Conv", 20), SupportClass::PartlyKnown);
-        assert_eq!(of("Gelu", 20), SupportClass::Unknown);
+        assert_eq!(of("Conv", 20), SupportClass::Unsupported);
+        assert_eq!(of("Gelu", 20), SupportClass::Unsupported);
+        assert_eq!(of("Constant", 20), SupportClass::Native);
+        assert_eq!(of("Conv", 7), SupportClass::PartlyKnown);
+        assert_eq!(of("Conv", 99), SupportClass::Unknown);
         assert_eq!(of("NoSuchOperator", 17), SupportClass::Unsupported);
     }
 

@@ -167,8 +167,15 @@ sentences! {
     OpsNoteOncePerProcess = "ops_note_once_per_process" { path: Argument },
     OpsNoteTooDeep = "ops_note_too_deep" { path: Argument },
     OpsNoteTooMany = "ops_note_too_many" { path: Argument },
-    OpsShare = "ops_share" { share: Argument, uses: Count },
-    OpsShareTime = "ops_share_time" { share: Argument, time: Argument, uses: Count },
+    OpsSharesBytes = "ops_shares_bytes" {
+        device: Argument, fails: Argument, host: Argument, unknown: Argument,
+    },
+    OpsSharesTime = "ops_shares_time" {
+        device: Argument, fails: Argument, host: Argument, unknown: Argument,
+    },
+    OpsSharesUses = "ops_shares_uses" {
+        device: Argument, fails: Argument, host: Argument, unknown: Argument, uses: Count,
+    },
     OpsTargetAsked = "ops_target_asked" { version: Argument },
     OpsTargetFiles = "ops_target_files" {
         custom: Count, dir: Argument, kernels: Count, version: Argument,
@@ -177,7 +184,7 @@ sentences! {
     OpsTargetLibrary = "ops_target_library" { dir: Argument, kernels: Argument, version: Argument },
     OpsTargetNearest = "ops_target_nearest" { release: Argument, torch: Argument },
     OpsTargetNewest = "ops_target_newest" { version: Argument },
-    OpsUnknownShare = "ops_unknown_share" { unknown: Argument, uses: Argument },
+    OpsUnknownShare = "ops_unknown_share" { names: Argument, percent: Argument },
     OpsUnread = "ops_unread" { n: Count },
     PagePartly = "page_partly" { n: Count, passed: Argument },
     PlanAgain = "plan_again" { name: Argument, version: Argument },

@@ -14,6 +14,7 @@
 
 use std::collections::BTreeMap;
 
+use super::composites;
 use super::tables::{Native, Tables};
 use super::target::Target;
 
@@ -188,11 +189,15 @@ fn step<R: Registrations + ?Sized>(
             other => other,
         };
     }
-    let parts = all.parts(overload);
+    let mut parts = all.parts(overload);
+    if parts.is_empty() {
+        parts.extend(of_each(all, overload));
+    }
     // The samples reach nothing else: it changes how a tensor is seen, and computes nothing.
     if parts == [overload] {
         return Outcome::Decomposed { into: Vec::new(), whole: true };
     }
+    let optional = composites::body(overload);
     let mut worst: Option<Outcome> = None;
     for part in parts.iter().filter(|part| *part != overload) {
         let outcome = match follow(all, part, seen, depth - 1) {
@@ -206,14 +211,36 @@ fn step<R: Registrations + ?Sized>(
             worst = Some(outcome);
         }
     }
+    // Which arguments lead to what falls back is not known.
+    let may_fail = optional.into_iter().flat_map(composites::Body::sometimes).any(|part| {
+        matches!(follow(all, part, seen, depth - 1), Outcome::Fallback(_) | Outcome::NoKernel(_))
+    });
     match worst {
         Some(bad @ (Outcome::Fallback(_) | Outcome::NoKernel(_))) => bad,
-        Some(Outcome::Native(_) | Outcome::Decomposed { whole: true, .. }) => {
+        Some(Outcome::Native(_) | Outcome::Decomposed { whole: true, .. }) if !may_fail => {
             Outcome::Decomposed { into: parts, whole: true }
         }
         Some(_) => Outcome::Decomposed { into: parts, whole: false },
+        None if optional.is_some() && !may_fail => {
+            Outcome::Decomposed { into: Vec::new(), whole: true }
+        }
         None => Outcome::Decomposed { into: Vec::new(), whole: false },
     }
+}
+
+/// What an operator on lists calls for each tensor where no kernel takes the list at once: the
+/// operator of the same name (`foreach_tensor_…_slow` in aten/src/ATen/native/ForeachOpsKernels.cpp).
+fn of_each<R: Registrations + ?Sized>(all: &R, overload: &str) -> Option<String> {
+    let rest = overload.strip_prefix("_foreach_")?;
+    let (base, list) = rest.split_once('.').unwrap_or((rest, ""));
+    let one = match list {
+        "List" | "Tensor" => "Tensor",
+        "Scalar" | "ScalarList" => "Scalar",
+        "" => "",
+        _ => return None,
+    };
+    let names = [format!("{base}.{one}"), format!("{base}.Tensor_{one}"), base.to_owned()];
+    names.into_iter().find(|name| all.class(name).is_some())
 }
 
 /// The tables of the program, at one target.
@@ -251,9 +278,12 @@ impl Registrations for Shipped<'_> {
     }
 }
 
-/// What an overload that is composed of others calls in every case, from the samples of the API of
-/// the same name.
+/// What an overload that is composed of others calls in every case: its recorded body, or else the
+/// samples of the API of the same name.
 pub(crate) fn known_parts(overload: &str) -> Vec<String> {
+    if let Some(body) = composites::body(overload) {
+        return body.always().map(str::to_owned).collect();
+    }
     let base = overload.split('.').next().unwrap_or(overload);
     // In place and plain, an operator is composed of the same ones; its name may say which
     // module of torch it belongs to.
@@ -297,14 +327,37 @@ mod tests {
             Outcome::Fallback("linalg_inv_ex.inverse".into())
         );
         assert!(matches!(outcome("2.9.0", "inverse"), Outcome::Native(_)));
-        assert!(
-            matches!(outcome("2.9.0", "einsum"), Outcome::Decomposed { whole: true, ref into } if into.contains(&"bmm".to_owned()))
-        );
+        assert!(matches!(outcome("2.9.0", "einsum"), Outcome::Decomposed { whole: true, .. }));
         assert!(matches!(
             outcome("2.9.0", "transpose.int"),
             Outcome::Decomposed { whole: true, .. }
         ));
         assert_eq!(outcome("2.9.0", "no_such_op"), Outcome::Unknown);
+    }
+
+    /// Which release registers a composite decides whether its body matters.
+    #[test]
+    fn bodies_are_followed_where_nothing_is_registered_above_them() {
+        let falls = |version: &str, name: &str| match outcome(version, name) {
+            Outcome::Fallback(leaf) => Some(leaf),
+            _ => None,
+        };
+        assert_eq!(falls("2.9.0", "linalg_cholesky").as_deref(), Some("linalg_cholesky_ex.L"));
+        for name in ["max.other", "min.other", "numpy_T", "combinations"] {
+            let whole = matches!(outcome("2.9.0", name), Outcome::Decomposed { whole: true, .. });
+            assert!(whole, "{name}: {:?}", outcome("2.9.0", name));
+        }
+    }
+
+    #[test]
+    fn operators_on_lists_are_those_on_each_tensor() {
+        for name in ["_foreach_mul_.Scalar", "_foreach_add_.List", "_foreach_lerp_.Scalar"] {
+            let whole = matches!(
+                outcome("2.9.0", name),
+                Outcome::Native(_) | Outcome::Decomposed { whole: true, .. }
+            );
+            assert!(whole, "{name}: {:?}", outcome("2.9.0", name));
+        }
     }
 
     struct Loop;

@@ -6,10 +6,12 @@
 //! the registration files of an installation ([`installed`]).
 
 pub mod aclnn;
+mod composites;
 pub mod dispatch;
 pub mod documents;
 pub mod host;
 pub mod installed;
+pub mod libraries;
 pub mod onnx;
 mod rows;
 pub mod tables;
@@ -22,7 +24,7 @@ pub use tables::Tables;
 pub use target::{Match, Target};
 
 /// The tables below `data/ops/` and the cells that every row has at least.
-const TABLES: [(&str, usize); 18] = [
+const TABLES: [(&str, usize); 20] = [
     ("aclnn", 2),
     ("aclnn_8.1.RC1", 1),
     ("aclnn_docs", 4),
@@ -30,10 +32,12 @@ const TABLES: [(&str, usize); 18] = [
     ("api", 6),
     ("api_docs", 2),
     ("aten", 3),
+    ("composites", 3),
     ("custom", 2),
     ("fusions", 3),
     ("host", 2),
     ("kernels", 2),
+    ("libraries", 5),
     ("limits", 4),
     ("methods", 2),
     ("onnx", 2),

@@ -28,6 +28,27 @@ pub fn newest() -> i64 {
     opsets("Abs").map_or(0, |(_, last)| last)
 }
 
+/// The last opset of ONNX that was compared with the plug-ins of CANN up to 9.2.0-beta.1 (onnx
+/// 1.23.2): no plug-in is registered for an opset after [`newest`].
+pub const NEWEST_READ: i64 = 28;
+
+/// Whether the parser itself handles an operator, at any opset: `kOnnxOpMap` in
+/// `parser/parser/onnx/onnx_parser.cc` of hicann/ge.
+pub fn is_built_in(name: &str) -> bool {
+    ["Constant", "FileConstant", "Input"].contains(&name)
+}
+
+/// Whether the parser refuses every operator of this opset: it looks up `ai.onnx::20::Add` and does
+/// not try an older opset (`ConstructOriType` in the same file; E13010, then E16002).
+pub fn is_refused_opset(opset: i64) -> bool {
+    (newest() + 1..=NEWEST_READ).contains(&opset)
+}
+
+/// Whether the parser refuses this operator for its opset alone.
+pub fn is_refused(name: &str, opset: i64) -> bool {
+    is_refused_opset(opset) && !is_built_in(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -14,7 +14,7 @@ use data::{
 };
 
 use super::input::{AuditTarget, AuditedInput, evidence_at};
-use super::{hint_findings, releases};
+use super::{hint_findings, releases, shares};
 use crate::cann::Cann;
 use crate::class::SupportClass;
 use crate::classify::ClassifiedOperator;
@@ -22,6 +22,7 @@ use crate::environment::TargetEnvironment;
 use crate::inputs::Unread;
 use crate::kernel_limits::Limit;
 use crate::model::Format;
+use crate::ops::{libraries, onnx};
 use crate::release::SelectedRelease;
 use crate::unreadable::Unreadable;
 
@@ -118,6 +119,7 @@ pub(super) fn findings(
             | SupportClass::Composed
             | SupportClass::PartlyKnown
             | SupportClass::Setup => {}
+            SupportClass::Unknown if shares::is_bookkeeping(&judged.op) => {}
             SupportClass::Unknown => unknown.push(name.as_str()),
             SupportClass::Host => found.push(seen(ops_host::Always { count, op }.info())),
             SupportClass::Observed => {
@@ -130,10 +132,18 @@ pub(super) fn findings(
                 let through = judged.through.join(", ");
                 found.push(seen(ops_depends::Some { count, op, through }.info()));
             }
+            SupportClass::Fallback | SupportClass::Unsupported
+                if !["aten", "npu"].contains(&judged.op.namespace.as_str()) =>
+            {
+                found.push(seen(of_library(judged, op, count, version)));
+            }
             SupportClass::Fallback => found.push(seen(match elsewhere() {
                 none if none.is_empty() => ops_fallback::None { count, op, version }.warning(),
                 releases => ops_fallback::Later { count, op, releases, version }.warning(),
             })),
+            // One cause, which is said once per model.
+            SupportClass::Unsupported if uses.iter().all(|(input, _)| has_refused_opset(input)) => {
+            }
             SupportClass::Unsupported if input.model.format == Format::Onnx => {
                 let opset = input.model.opsets.get("onnx").copied().unwrap_or_default();
                 found.push(seen(ops_unsupported::Onnx { count, op, opset }.error()));
@@ -149,9 +159,47 @@ pub(super) fn findings(
         let count = unknown.len();
         found.push(ops_unknown::Names { count, names }.info());
     }
+    found.extend(read.iter().filter(|input| has_refused_opset(input)).map(refused_opset));
     found.extend(dtypes(read, against.chip));
     found.extend(hint_findings::findings(read, against.chip));
     report.findings.extend(found.into_iter().map(|found| Catalog::builtin().resolve(found)));
+}
+
+/// Whether CANN's parser refuses all operators of an ONNX model for its opset.
+fn has_refused_opset(input: &AuditedInput) -> bool {
+    let opset = input.model.opsets.get("onnx");
+    input.model.format == Format::Onnx && opset.is_some_and(|opset| onnx::is_refused_opset(*opset))
+}
+
+fn refused_opset(input: &AuditedInput) -> RawFinding {
+    let opset = input.model.opsets.get("onnx").copied().unwrap_or_default();
+    let refused = |judged: &&ClassifiedOperator| judged.class == SupportClass::Unsupported;
+    let count: u64 = input.judged.iter().filter(refused).map(|judged| judged.used.count).sum();
+    ops_unsupported::Opset { count, newest: onnx::newest(), opset, path: &input.path }
+        .error()
+        .evidence(Evidence::file(input.path.clone()).value(format!("ai.onnx: {opset}")))
+}
+
+/// An operator of a library that has no kernel for NPUs.
+fn of_library(judged: &ClassifiedOperator, op: &str, count: u64, version: &str) -> RawFinding {
+    let name = format!("{}::{}", judged.op.namespace, judged.op.name);
+    let known = libraries::operator(&name);
+    let replacement = known.and_then(|known| known.replacement);
+    match (judged.class, replacement) {
+        (SupportClass::Fallback, Some(replacement)) => {
+            ops_fallback::Replaced { count, op, replacement, version }.warning()
+        }
+        (SupportClass::Fallback, None) => ops_fallback::None { count, op, version }.warning(),
+        (_, Some(replacement)) => {
+            ops_unsupported::Replaced { count, op, replacement, version }.error()
+        }
+        (_, None) => match known {
+            Some(known) => {
+                ops_unsupported::Library { count, library: known.library, op, version }.error()
+            }
+            None => ops_unsupported::None { count, op, version }.error(),
+        },
+    }
 }
 
 /// Returns the places of an operator: each line of sources, the first place of other inputs.

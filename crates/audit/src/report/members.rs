@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::shares::Shares;
 use crate::classify::ClassifiedOperator;
 use crate::documented_limits::LimitedApi;
 use crate::model::Model;
@@ -16,6 +17,10 @@ use crate::place::Place;
 pub struct AuditMembers<'a> {
     /// What the operators were judged for.
     pub target: TargetMember<'a>,
+    /// What part of all inputs runs where.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub shares: Option<Shares>,
     /// The inputs.
     pub inputs: Vec<InputMember<'a>>,
     /// With `--all-versions`: the releases that have a missing kernel, by operator.

@@ -7,6 +7,7 @@ mod input;
 pub(crate) mod members;
 mod proof;
 mod releases;
+mod shares;
 mod suggestions;
 
 use data::{Fault, faults, ui};
@@ -17,6 +18,7 @@ use base::text::Text;
 
 use self::input::{AuditTarget, AuditedInput, attention};
 use self::members::InputMember;
+use self::shares::Shares;
 use crate::cann::Cann;
 use crate::class::SupportClass;
 use crate::classify::{ClassifiedOperator, classify};
@@ -155,8 +157,8 @@ fn tell(
             }
         }
     }
-    if let Some(share) = share(read) {
-        report.overview.push((ui::OPS_LABEL_OPERATORS.text(), share));
+    if let Some(shares) = Shares::of(read) {
+        report.overview.push((ui::OPS_LABEL_OPERATORS.text(), shares.describe()));
         report.notes.push(ui::OPS_NOTE_LIMITS.text());
     }
     report.tables.extend(operators(read, request.all));
@@ -230,6 +232,7 @@ fn data(
     };
     report.add_members(&AuditMembers {
         target: place.member(column),
+        shares: Shares::of(read),
         inputs: inputs.collect(),
         releases: all_versions.then(releases),
     });
@@ -264,34 +267,6 @@ fn describe(input: &AuditedInput) -> Text {
         Some(torch) => ui::OpsInputTorch { format, operators, path, torch, uses }.text(),
         None => ui::OpsInput { format, operators, path, uses }.text(),
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "whole percent are shown")]
-/// Returns the share of uses, and of the time if it is known, that runs on the device.
-fn share(read: &[AuditedInput]) -> Option<Text> {
-    let all = || read.iter().flat_map(|input| &input.judged);
-    let good = |judged: &&ClassifiedOperator| judged.class <= SupportClass::Composed;
-    let count = |judged: &ClassifiedOperator| judged.used.count;
-    let uses: u64 = all().map(count).sum();
-    if uses == 0 {
-        return None;
-    }
-    let time = |judged: &ClassifiedOperator| judged.used.micros.unwrap_or_default();
-    let whole: f64 = all().map(time).sum();
-    let share = percent(all().filter(good).map(count).sum::<u64>() as f64, uses as f64);
-    if whole > 0.0 {
-        let time = percent(all().filter(good).map(time).sum(), whole);
-        return Some(ui::OpsShareTime { share, time, uses }.text());
-    }
-    Some(ui::OpsShare { share, uses }.text())
-}
-
-/// Formats a share in whole percent; 0 and 100 mean exactly none and all.
-fn percent(part: f64, whole: f64) -> String {
-    let exact = part / whole * 100.0;
-    let shown =
-        if part <= 0.0 || part >= whole { exact.round() } else { exact.round().clamp(1.0, 99.0) };
-    format!("{shown} %")
 }
 
 /// Returns the first place of an operator.

@@ -10,14 +10,16 @@ use data::{
     ui,
 };
 
+use super::describe_note;
 use super::input::AuditedInput;
-use super::{describe_note, share};
-use crate::class::SupportClass;
+use super::shares::Shares;
 use crate::inputs::{Directory, Unread};
 use crate::model::Format;
 
-/// Share of uses whose operators may be unknown in a pass: 2% (docs/contract.md).
+/// Share, by weight, of which nothing may be known in a pass: 2% (docs/contract.md).
 const UNKNOWN_SHARE: f64 = 0.02;
+/// Names of unknown operators in the reason.
+const MOST_NAMES: usize = 4;
 
 /// Returns why the inputs were not read completely.
 pub(super) fn gaps(
@@ -40,7 +42,8 @@ pub(super) fn gaps(
 
 /// Proves that every operator has a known path.
 pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> Proof {
-    let share = share(read).unwrap_or_default();
+    let shares = Shares::of(read);
+    let share = shares.map(|shares| shares.describe()).unwrap_or_default();
     // An audit finds nothing but problems of inputs and of operators.
     let is_input = |id: &str| ops_read::ID == id;
     let errors = |ids: &dyn Fn(&str) -> bool| {
@@ -57,7 +60,9 @@ pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> 
             "known" | "supported" if none => {
                 Some(Coverage::NotApplicable { reason: ui::OPS_NO_OPERATORS.text() })
             }
-            "known" => unknown(read).map(|reason| open(reason, link)),
+            "known" => {
+                shares.and_then(|shares| unknown(read, shares)).map(|reason| open(reason, link))
+            }
             "supported" => errors(&|id| !is_input(id)),
             "libraries" => Some(libraries(read, link)),
             _ => None,
@@ -79,13 +84,13 @@ fn open(reason: Text, link: &LinkDefinition) -> Coverage {
     Coverage::NotExamined { reason, settle: link.settle.clone() }
 }
 
-/// Returns why too many uses are of unknown operators.
-#[expect(clippy::cast_precision_loss, reason = "compared with a share")]
-fn unknown(read: &[AuditedInput]) -> Option<Text> {
-    let all = || read.iter().flat_map(|input| &input.judged);
-    let uses: u64 = all().map(|judged| judged.used.count).sum();
-    let unknown = all().filter(|judged| judged.class == SupportClass::Unknown);
-    let unknown: u64 = unknown.map(|judged| judged.used.count).sum();
-    (uses > 0 && unknown as f64 > UNKNOWN_SHARE * uses as f64)
-        .then(|| ui::OpsUnknownShare { unknown, uses }.text())
+/// Returns why too much of the model is unknown, with its names.
+fn unknown(read: &[AuditedInput], shares: Shares) -> Option<Text> {
+    let part = shares.unknown_part();
+    (part > UNKNOWN_SHARE).then(|| {
+        let names = Shares::name_unknown(read, MOST_NAMES);
+        // The limit is 2, which a whole number would hide.
+        let percent = format!("{:.1}", part * 100.0);
+        ui::OpsUnknownShare { names, percent }.text()
+    })
 }

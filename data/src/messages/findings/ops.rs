@@ -5,12 +5,20 @@ use crate::message::findings;
 findings! {
     ops_unsupported = "OPS-UNSUPPORTED" {
         Later = "later" { count: Count, op: Argument, releases: Argument, version: Argument },
+        Library = "library" { count: Count, library: Argument, op: Argument, version: Argument },
         None = "none" { count: Count, op: Argument, version: Argument },
         Onnx = "onnx" { count: Count, op: Argument, opset: Argument },
+        Opset = "opset" { count: Count, newest: Argument, opset: Argument, path: Argument },
+        Replaced = "replaced" {
+            count: Count, op: Argument, replacement: Argument, version: Argument,
+        },
     }
     ops_fallback = "OPS-FALLBACK" {
         Later = "later" { count: Count, op: Argument, releases: Argument, version: Argument },
         None = "none" { count: Count, op: Argument, version: Argument },
+        Replaced = "replaced" {
+            count: Count, op: Argument, replacement: Argument, version: Argument,
+        },
     }
     ops_dtype = "OPS-DTYPE" {
         Bf16 = "bf16" { chip: Argument, count: Count, path: Argument },
