@@ -26,6 +26,17 @@ pub enum HintKind {
     Quantization,
     /// A backend of `torch.compile`, by its name.
     Backend,
+    /// A module with kernels for CUDA alone that the file imports in any case.
+    CudaModule,
+    /// Such a module, imported under a condition, in a function or where a failure is caught; or one
+    /// that runs on NPUs in part.
+    MaybeCudaModule,
+    /// Triton, whose kernels are compiled for the device.
+    Triton,
+    /// An extension in C++ or CUDA that the sources build, by the function.
+    Extension,
+    /// A model that is defined in a package, by the call that loads it.
+    PackagedModel,
 }
 
 /// An expression that one operator of `torch_npu` computes.

@@ -155,6 +155,7 @@ sentences! {
     OpsInputTorch = "ops_input_torch" {
         format: Argument, operators: Count, path: Argument, torch: Argument, uses: Count,
     },
+    OpsKernelsUnexamined = "ops_kernels_unexamined" { names: Argument },
     OpsNoteDirectory = "ops_note_directory" {
         audited: Count, other: Argument, path: Argument, pickles: Argument,
     },
@@ -167,6 +168,7 @@ sentences! {
     OpsNoteOncePerProcess = "ops_note_once_per_process" { path: Argument },
     OpsNoteTooDeep = "ops_note_too_deep" { path: Argument },
     OpsNoteTooMany = "ops_note_too_many" { path: Argument },
+    OpsPackagedModel = "ops_packaged_model" { call: Argument },
     OpsSharesBytes = "ops_shares_bytes" {
         device: Argument, fails: Argument, host: Argument, unknown: Argument,
     },

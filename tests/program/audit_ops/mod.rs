@@ -3,6 +3,7 @@
 //! - `models`: graphs, lists, formats, what is no model;
 //! - `installed`: the torch_npu that is judged for;
 //! - `mixed`: directories, logs, tensors, limits of kernels;
+//! - `not_fine`: what must not pass, and repaired twins;
 //! - `sources`: Python;
 //! - `documented`: what documents limit of it;
 //! - `hostile`: damaged and hostile inputs;
@@ -16,6 +17,7 @@ mod installed;
 mod linked;
 mod mixed;
 mod models;
+mod not_fine;
 mod sources;
 mod unread;
 

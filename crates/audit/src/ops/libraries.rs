@@ -51,6 +51,37 @@ pub fn operator(name: &str) -> Option<LibraryOperator> {
     KNOWN.get(name).copied()
 }
 
+/// A module with kernels that are no operators of torch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelModule {
+    /// Its name.
+    pub name: &'static str,
+    /// A part of it runs on NPUs; otherwise none does.
+    pub partly: bool,
+    /// What computes the same on an NPU, where the sources name something.
+    pub replacement: Option<&'static str>,
+}
+
+static MODULES: LazyLock<HashMap<&'static str, KernelModule>> = LazyLock::new(|| {
+    let rows = rows(data::text("ops/modules.tsv")).filter_map(|row| {
+        let [name, extent, replacement, _source] = *row else { return None };
+        let partly = match extent {
+            "none" => false,
+            "some" => true,
+            _ => return None,
+        };
+        let replacement = (replacement != "-").then_some(replacement);
+        Some((name, KernelModule { name, partly, replacement }))
+    });
+    rows.collect()
+});
+
+/// The row of a module, or of a package above it, whose kernels need CUDA tensors.
+pub fn kernel_module(module: &str) -> Option<KernelModule> {
+    let mut ends = module.match_indices('.').map(|(end, _)| end).chain([module.len()]);
+    ends.find_map(|end| MODULES.get(&module[..end]).copied())
+}
+
 /// Whether torch_npu for this torch copies what has no kernel to the CPU, in every namespace: 1.11
 /// and 2.0.1 send only listed operators there (`codegen/dest/register_dispatch_key.py`).
 pub fn falls_back(torch: &str) -> bool {
@@ -73,6 +104,17 @@ mod tests {
         assert_eq!((nms.behaviour, nms.library), (Behaviour::Fallback, "torchvision"));
         assert!(nms.replacement.unwrap().starts_with("torchvision_npu"));
         assert_eq!(operator("torchvision::no_such"), None);
+    }
+
+    #[test]
+    fn modules_are_found_by_their_package() {
+        let name = |module: &str| kernel_module(module).map(|found| found.name);
+        assert_eq!(name("mamba_ssm.ops.x"), Some("mamba_ssm"));
+        assert_eq!(name("detectron2._C"), Some("detectron2._C"));
+        assert_eq!((name("detectron2"), name("spconv2"), name("mmcv")), (None, None, None));
+        assert!(kernel_module("mmcv.ops").is_some_and(|found| found.partly));
+        let all = rows(data::text("ops/modules.tsv")).count();
+        assert!(all >= 30 && MODULES.len() == all, "{} of {all}", MODULES.len());
     }
 
     #[test]

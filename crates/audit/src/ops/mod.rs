@@ -24,7 +24,7 @@ pub use tables::Tables;
 pub use target::{Match, Target};
 
 /// The tables below `data/ops/` and the cells that every row has at least.
-const TABLES: [(&str, usize); 20] = [
+const TABLES: [(&str, usize); 21] = [
     ("aclnn", 2),
     ("aclnn_8.1.RC1", 1),
     ("aclnn_docs", 4),
@@ -40,6 +40,7 @@ const TABLES: [(&str, usize); 20] = [
     ("libraries", 5),
     ("limits", 4),
     ("methods", 2),
+    ("modules", 4),
     ("onnx", 2),
     ("python", 2),
     ("quantization", 4),

@@ -9,6 +9,7 @@ use super::api;
 use super::classes;
 use super::hint_tables;
 use super::recorder::Recorder;
+use crate::ops::libraries;
 use crate::source_notes::HintKind;
 
 /// Records the data type or compiler that a name of torch stands for.
@@ -83,6 +84,33 @@ pub(super) fn record_keyword(
     }
 }
 
+/// Whether a call runs a model whose code is in a package, and which only its configuration names.
+fn loads_packaged_model(path: &str) -> bool {
+    if matches!(
+        path,
+        "vllm.LLM"
+            | "sglang.Engine"
+            | "transformers.pipeline"
+            | "timm.create_model"
+            | "torch.hub.load"
+            | "sentence_transformers.SentenceTransformer"
+    ) {
+        return true;
+    }
+    let Some(class) = ["from_pretrained", "from_config", "from_single_file"]
+        .iter()
+        .find_map(|method| path.strip_suffix(method)?.strip_suffix('.'))
+    else {
+        return false;
+    };
+    let name = dotted::last(class);
+    match dotted::first(class) {
+        "transformers" => name.starts_with("AutoModel"),
+        "diffusers" => name.ends_with("Pipeline") || name.starts_with("AutoPipeline"),
+        _ => false,
+    }
+}
+
 /// Records the compiler or quantization method that a call selects.
 pub(super) fn record_call(
     recorder: &mut Recorder<'_, '_>,
@@ -102,6 +130,14 @@ pub(super) fn record_call(
         }
     }
     let last = dotted::last(path);
+    if let Some(rest) = path.strip_prefix("torch.utils.cpp_extension.")
+        && ["load", "load_inline", "CUDAExtension", "CppExtension"].contains(&rest)
+    {
+        recorder.hint(HintKind::Extension, rest, at);
+    }
+    if loads_packaged_model(path) {
+        recorder.hint(HintKind::PackagedModel, path, at);
+    }
     if classes::is_class_name(last) && hint_tables::method_chosen_by(last).is_some() {
         recorder.hint(HintKind::Quantization, last, at);
     }
@@ -115,8 +151,25 @@ pub(super) fn record_call(
     }
 }
 
-pub(super) fn record_import(recorder: &mut Recorder<'_, '_>, module: &str, at: TextSize) {
+/// Records what an import says: a quantization method, kernels that are no operators of torch.
+/// `required` is one that runs whenever the file is imported.
+pub(super) fn record_import(
+    recorder: &mut Recorder<'_, '_>,
+    module: &str,
+    at: TextSize,
+    required: bool,
+) {
     let root = dotted::first(module);
+    if let Some(found) = libraries::kernel_module(module) {
+        let kind = if required && !found.partly {
+            HintKind::CudaModule
+        } else {
+            HintKind::MaybeCudaModule
+        };
+        recorder.hint(kind, module, at);
+    } else if root == "triton" {
+        recorder.hint(HintKind::Triton, module, at);
+    }
     if hint_tables::method_chosen_by(root).is_some() {
         recorder.hint(HintKind::Quantization, root, at);
     }

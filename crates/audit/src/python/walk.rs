@@ -33,6 +33,11 @@ pub(super) struct Walker<'a, 's> {
     pub(super) names: Names<'a, 's>,
     pub(super) recorder: Recorder<'a, 's>,
     pub(super) suggestions: Suggestions<'a>,
+    /// How many conditions and `try` of the module enclose the statement.
+    nested: u32,
+    /// The statement at hand runs whenever the module is imported. A statement that contains others
+    /// is none of the statements that ask.
+    at_top: bool,
 }
 
 /// Walks the statements of a module.
@@ -47,6 +52,8 @@ pub(super) fn walk<'a>(
         names: Names::of_module(text, scopes),
         recorder: Recorder::new(lines, wanted.calls),
         suggestions: Suggestions::new(wanted.suggestions),
+        nested: 0,
+        at_top: false,
     };
     walker.top(body);
     walker.recorder.finish()
@@ -83,8 +90,13 @@ impl<'a> Walker<'a, '_> {
                         });
                     }
                 }
-                Stmt::If(one) => self.branches(one, Self::top),
+                Stmt::If(one) => {
+                    self.nested += 1;
+                    self.branches(one, Self::top);
+                    self.nested -= 1;
+                }
                 Stmt::Try(one) => {
+                    self.nested += 1;
                     self.top(&one.body);
                     for handler in &one.handlers {
                         let ExceptHandler::ExceptHandler(handler) = handler;
@@ -92,9 +104,12 @@ impl<'a> Walker<'a, '_> {
                     }
                     self.top(&one.orelse);
                     self.top(&one.finalbody);
+                    self.nested -= 1;
                 }
                 _ => {
+                    self.at_top = self.nested == 0;
                     self.stmt(stmt);
+                    self.at_top = false;
                 }
             }
         }
@@ -403,14 +418,17 @@ impl<'a> Walker<'a, '_> {
                 one.cases.iter().for_each(|case| self.body(&case.body));
             }
             Stmt::Import(import) => {
+                let required = std::mem::take(&mut self.at_top);
                 for alias in &import.names {
                     let module = alias.name.as_str();
-                    name_hints::record_import(&mut self.recorder, module, alias.start());
+                    name_hints::record_import(&mut self.recorder, module, alias.start(), required);
                 }
             }
             Stmt::ImportFrom(import) if import.level == 0 => {
+                let required = std::mem::take(&mut self.at_top);
                 if let Some(module) = &import.module {
-                    name_hints::record_import(&mut self.recorder, module.as_str(), import.start());
+                    let module = module.as_str();
+                    name_hints::record_import(&mut self.recorder, module, import.start(), required);
                 }
             }
             Stmt::Expr(one) => {

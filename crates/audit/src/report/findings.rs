@@ -133,7 +133,8 @@ pub(super) fn findings(
                 found.push(seen(ops_depends::Some { count, op, through }.info()));
             }
             SupportClass::Fallback | SupportClass::Unsupported
-                if !["aten", "npu"].contains(&judged.op.namespace.as_str()) =>
+                if input.model.format != Format::Onnx
+                    && !["aten", "npu"].contains(&judged.op.namespace.as_str()) =>
             {
                 found.push(seen(of_library(judged, op, count, version)));
             }

@@ -2,14 +2,15 @@
 
 use data::{
     RawFinding,
-    findings::{ops_compile, ops_dtype, ops_quant},
+    findings::{ops_compile, ops_dtype, ops_library, ops_quant},
 };
 use std::collections::BTreeMap;
 
 use base::chip::ChipFamily;
-use base::report::Evidence;
+use base::report::{Evidence, Severity};
 
 use super::input::AuditedInput;
+use crate::ops::libraries::{self, KernelModule};
 use crate::python::hint_tables::{
     CompileBackend, QuantizationMethod, backend, method, method_chosen_by,
 };
@@ -38,11 +39,20 @@ pub(super) fn findings(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<R
                     let method = method_chosen_by(&hint.name).or_else(|| method(&hint.name));
                     method.map_or("", |method| method.name).to_owned()
                 }
-                HintKind::Backend => hint.name.clone(),
+                HintKind::Backend | HintKind::Extension => hint.name.clone(),
+                HintKind::CudaModule | HintKind::MaybeCudaModule => {
+                    let found = libraries::kernel_module(&hint.name);
+                    found.map_or("", |found| found.name).to_owned()
+                }
                 _ => String::new(),
             };
             let evidence = Evidence::file(path.clone()).line(hint.line).value(hint.name.clone());
-            let all = places.entry((hint.kind, word)).or_default();
+            // Which files of a directory belong to the model is not known.
+            let kind = match hint.kind {
+                HintKind::CudaModule if *path != input.path => HintKind::MaybeCudaModule,
+                kind => kind,
+            };
+            let all = places.entry((kind, word)).or_default();
             if !all.contains(&evidence) {
                 all.push(evidence);
             }
@@ -51,6 +61,14 @@ pub(super) fn findings(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<R
         if let Some(method) = input.model.says.get("quantization") {
             let evidence = Evidence::file(input.path.clone()).value(method);
             places.entry((HintKind::Quantization, method.clone())).or_default().push(evidence);
+        }
+    }
+    // A module that is required somewhere is one finding with all its places.
+    for (kind, word) in places.keys().cloned().collect::<Vec<_>>() {
+        if kind == HintKind::CudaModule
+            && let Some(more) = places.remove(&(HintKind::MaybeCudaModule, word.clone()))
+        {
+            places.entry((kind, word)).or_default().extend(more);
         }
     }
     let found = places.into_iter().filter_map(|((kind, word), evidence)| {
@@ -76,9 +94,28 @@ fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>, count: usize) -> Opt
             let (chip, all, _, takes) = counts?;
             Some(ops_dtype::Complex { all, chip: chip.label(), count, takes }.info())
         }
-        (HintKind::Bfloat16, _) | (HintKind::Float8, Some(ChipFamily::A950) | None) => None,
+        // The verdict says that a model was not seen.
+        (HintKind::Bfloat16 | HintKind::PackagedModel, _)
+        | (HintKind::Float8, Some(ChipFamily::A950) | None) => None,
         (HintKind::Float8, Some(chip)) => {
             Some(ops_dtype::Float8 { chip: chip.label(), count }.warning())
+        }
+        (HintKind::CudaModule | HintKind::MaybeCudaModule, _) => {
+            let severity =
+                if kind == HintKind::CudaModule { Severity::Error } else { Severity::Warning };
+            let KernelModule { name: module, partly, replacement } =
+                libraries::kernel_module(word)?;
+            Some(match replacement {
+                _ if partly => ops_library::Partly { count, module }.at(severity),
+                Some(replacement) => {
+                    ops_library::CudaReplaced { count, module, replacement }.at(severity)
+                }
+                None => ops_library::Cuda { count, module }.at(severity),
+            })
+        }
+        (HintKind::Triton, _) => Some(ops_library::Triton { count }.warning()),
+        (HintKind::Extension, _) => {
+            Some(ops_library::Extension { count, function: word }.warning())
         }
         (HintKind::Quantization, _) => quantization(word, count),
         (HintKind::Backend, _) => match backend(word) {

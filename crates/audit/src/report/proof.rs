@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::report::{Coverage, Proof, Report};
 use base::text::Text;
 use data::{
-    findings::ops_read,
+    findings::{ops_library, ops_read},
     goals::{self, LinkDefinition},
     ui,
 };
@@ -15,6 +15,9 @@ use super::input::AuditedInput;
 use super::shares::Shares;
 use crate::inputs::{Directory, Unread};
 use crate::model::Format;
+use crate::place::Place;
+use crate::source_notes::HintKind;
+use pysyntax::dotted;
 
 /// Share, by weight, of which nothing may be known in a pass: 2% (docs/contract.md).
 const UNKNOWN_SHARE: f64 = 0.02;
@@ -46,15 +49,20 @@ pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> 
     let share = shares.map(|shares| shares.describe()).unwrap_or_default();
     // An audit finds nothing but problems of inputs and of operators.
     let is_input = |id: &str| ops_read::ID == id;
+    let is_library = |id: &str| ops_library::ID == id;
     let errors = |ids: &dyn Fn(&str) -> bool| {
         let found = goals::contradictions(&report.findings, ids);
         (!found.is_empty()).then_some(Coverage::Contradicted { findings: found, reason: None })
     };
     let gap = gaps.into_iter().next();
     let none = read.iter().all(|input| input.judged.is_empty());
+    let packaged = hints(read, HintKind::PackagedModel).find(|call| !is_followed(read, call));
     goals::prove("audit-ops", "operators", BTreeMap::from([("share", share)]), |link| {
         let coverage = match link.id.as_str() {
             "inputs" => errors(&is_input).or_else(|| Some(open(gap.clone()?, link))),
+            "model" if packaged.is_some() => {
+                packaged.map(|call| open(ui::OpsPackagedModel { call }.text(), link))
+            }
             "model" if none => Some(open(ui::OPS_NO_OPERATORS.text(), link)),
             // Of no operator, nothing is shown.
             "known" | "supported" if none => {
@@ -63,7 +71,8 @@ pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> 
             "known" => {
                 shares.and_then(|shares| unknown(read, shares)).map(|reason| open(reason, link))
             }
-            "supported" => errors(&|id| !is_input(id)),
+            "supported" => errors(&|id| !is_input(id) && !is_library(id)),
+            "kernels" => errors(&is_library).or_else(|| unexamined_kernels(read, link)),
             "libraries" => Some(libraries(read, link)),
             _ => None,
         };
@@ -78,6 +87,39 @@ fn libraries(read: &[AuditedInput], link: &LinkDefinition) -> Coverage {
         return open(ui::OPS_LIBRARIES_UNEXAMINED.text(), link);
     }
     Coverage::NotApplicable { reason: ui::OPS_LIBRARIES_NONE.text() }
+}
+
+/// The hints of a kind, as they stand in the sources.
+fn hints(read: &[AuditedInput], kind: HintKind) -> impl Iterator<Item = &str> {
+    let all = read.iter().flat_map(|input| &input.model.hints);
+    all.filter(move |(hint, _)| hint.kind == kind).map(|(hint, _)| hint.name.as_str())
+}
+
+/// Whether operators of the package that a call loads its model from were read (`--follow-imports`).
+fn is_followed(read: &[AuditedInput], call: &str) -> bool {
+    let package = format!("/{}/", dotted::first(call));
+    let places = read.iter().flat_map(|input| &input.judged).flat_map(|one| &one.used.places);
+    let mut files = places.filter_map(|place| match place {
+        Place::Line(path, _) => Some(&**path),
+        Place::Named(_) => None,
+    });
+    files.any(|path| path.contains(&package))
+}
+
+/// Kernels that are no operators, which may or may not be part of the model.
+fn unexamined_kernels(read: &[AuditedInput], link: &LinkDefinition) -> Option<Coverage> {
+    let kinds = [HintKind::CudaModule, HintKind::MaybeCudaModule, HintKind::Triton];
+    let mut names: Vec<&str> =
+        kinds.into_iter().chain([HintKind::Extension]).flat_map(|kind| hints(read, kind)).collect();
+    names.sort_unstable();
+    names.dedup();
+    let more = names.len() > MOST_NAMES;
+    names.truncate(MOST_NAMES);
+    if more {
+        names.push("…");
+    }
+    let names = names.join(", ");
+    (!names.is_empty()).then(|| open(ui::OpsKernelsUnexamined { names }.text(), link))
 }
 
 fn open(reason: Text, link: &LinkDefinition) -> Coverage {

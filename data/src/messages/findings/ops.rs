@@ -36,6 +36,13 @@ findings! {
         Open = "open" { count: Count, method: Argument },
         Vllm = "vllm" { count: Count, method: Argument },
     }
+    ops_library = "OPS-LIBRARY" {
+        Cuda = "cuda" { count: Count, module: Argument },
+        CudaReplaced = "cuda_replaced" { count: Count, module: Argument, replacement: Argument },
+        Extension = "extension" { count: Count, function: Argument },
+        Partly = "partly" { count: Count, module: Argument },
+        Triton = "triton" { count: Count },
+    }
     ops_compile = "OPS-COMPILE" {
         Eager = "eager" { backend: Argument, count: Count },
         Inductor = "inductor" { count: Count },
