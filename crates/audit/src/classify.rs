@@ -171,6 +171,12 @@ fn classify_operator(op: &Op, against: TargetEnvironment<'_>) -> (SupportClass, 
     };
     let class = if worst >= SupportClass::Fallback && best < SupportClass::Fallback {
         SupportClass::Depends
+    } else if worst == SupportClass::PartlyKnown {
+        // The overload without a name is called unless further arguments are given.
+        match classify_overload(&op.name, against).0 {
+            usual if usual <= SupportClass::Composed => usual.max(SupportClass::Composed),
+            _ => worst,
+        }
     } else {
         worst
     };
@@ -296,6 +302,12 @@ mod tests {
         );
         assert_eq!(class("2.9.0", "aten::no_such", None).0, SupportClass::Unknown);
         assert_eq!(class("2.9.0", "aten::_pad_packed_sequence", None).0, SupportClass::Host);
+    }
+
+    #[test]
+    fn the_usual_overload_decides_where_none_fails() {
+        assert_eq!(class("2.7.1", "aten::rand", None).0, SupportClass::Composed);
+        assert_eq!(class("2.9.0", "aten::mm", None).0, SupportClass::Depends);
     }
 
     /// A name without overload is no alarm as long as what is usually meant has a kernel.

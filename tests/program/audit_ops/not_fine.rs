@@ -35,7 +35,7 @@ fn nothing_that_is_not_fine_passes_and_its_twin_does() {
 fn a_new_opset_is_one_error() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/audit");
     let path = dir.join("onnx_04_opset21_conv.onnx");
-    let (status, shown, _) = super::text(&["--torch-npu", "2.9.0", path.to_str().unwrap()]);
+    let (status, shown, _) = text(&["--torch-npu", "2.9.0", path.to_str().unwrap()]);
     assert_eq!(status, 1);
     assert_eq!(shown.matches("error[").count(), 1, "{shown}");
     assert!(shown.contains("opset_version=18") && shown.contains("E16002"), "{shown}");
