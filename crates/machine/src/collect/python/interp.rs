@@ -317,12 +317,18 @@ fn base_prefix(sysroot: &Sysroot, home: &str) -> String {
 
 /// `X.Y.Z` where something tells it, else `X.Y`.
 fn version(sysroot: &Sysroot, found: &Interpreter, libraries: &[String]) -> Option<String> {
-    if let Some(version) = &found.version {
-        return Some(version.clone());
-    }
     let by_name = [&found.real, &found.path]
         .iter()
         .find_map(|path| minor_version(super::base_name(path), "python"));
+    if let Some(version) = &found.version {
+        // `pyvenv.cfg` has the version at the creation. After an upgrade of the system, the link
+        // leads to another Python, which looks for packages in a directory of its own.
+        let program = by_name.filter(|_| found.unusable.is_none());
+        return Some(match program {
+            Some(minor) if python_version(version).is_some_and(|said| said != minor) => minor,
+            _ => version.clone(),
+        });
+    }
     let minor = match (by_name, libraries) {
         (Some(minor), _) => minor,
         (None, [only]) => only.clone(),

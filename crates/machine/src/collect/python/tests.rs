@@ -223,6 +223,25 @@ fn a_dangling_venv_is_told() {
     assert_eq!(python.dists.len(), 1);
 }
 
+/// The upgrade of the system leaves `pyvenv.cfg` and the packages of the Python before it.
+#[test]
+fn the_program_decides_the_version_of_an_environment() {
+    let tree = |target: &str| {
+        Tree::new(&[("VIRTUAL_ENV", "/v")])
+            .file("/v/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.2\n")
+            .file(&format!("/usr/bin/{target}"), "#!/bin/sh\n")
+            .link("/usr/bin/python3", target)
+            .link("/v/bin/python3", "/usr/bin/python3")
+            .dist("/v/lib/python3.11/site-packages", "torch", "2.1.0", "")
+    };
+    let python = tree("python3.11").read();
+    assert_eq!(interpreter(&python).version.as_deref(), Some("3.11.2"));
+    assert!(python.dist("torch").is_some());
+    let python = tree("python3.12").read();
+    assert_eq!(interpreter(&python).version.as_deref(), Some("3.12"));
+    assert!(python.dist("torch").is_none());
+}
+
 #[test]
 fn an_environment_without_a_program_is_told() {
     let tree = Tree::new(&[("VIRTUAL_ENV", "/v")])
