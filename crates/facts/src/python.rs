@@ -98,6 +98,9 @@ pub enum Unusable {
     Absent,
     /// It is neither an ELF program nor a script, for example empty after a full disk.
     NotAProgram,
+    /// `PYTHONHOME` names a directory without the standard library of this version: Python stops
+    /// before it runs a line.
+    NoHome,
 }
 
 /// An installed distribution (`*.dist-info`, `*.egg-info`).

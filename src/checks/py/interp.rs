@@ -33,7 +33,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     found.extend(foreign(ctx, interpreter));
     found.extend(no_wheel(ctx, interpreter));
     let unexamined = if left_out_of_copy(ctx, interpreter) {
-        Some(Reason::NotInCopy { what: interpreter.path.clone() })
+        Some(Reason::NotInCopy { what: unexamined(ctx, interpreter) })
     } else if interpreter.version.is_none() && found.is_empty() {
         return Outcome::NotChecked(Reason::VersionUnknown { what: interpreter.path.clone() });
     } else {
@@ -44,7 +44,24 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
 
 /// A copied tree may lack the interpreter of the machine: that proves nothing.
 fn left_out_of_copy(ctx: &Context<'_>, interpreter: &Interpreter) -> bool {
-    interpreter.unusable == Some(Unusable::Absent) && ctx.facts.source != "live"
+    matches!(interpreter.unusable, Some(Unusable::Absent | Unusable::NoHome))
+        && ctx.facts.source != "live"
+}
+
+/// The path that a copy would need for an answer.
+fn unexamined(ctx: &Context<'_>, interpreter: &Interpreter) -> String {
+    match interpreter.unusable {
+        Some(Unusable::NoHome) => {
+            let minor = pep::minor(interpreter).map(|(major, minor)| format!("{major}.{minor}"));
+            format!("{}/lib/python{}", home(ctx), minor.unwrap_or_default())
+        }
+        _ => interpreter.path.clone(),
+    }
+}
+
+/// `PYTHONHOME`, as it is set.
+fn home<'a>(ctx: &Context<'a>) -> &'a str {
+    ctx.facts.env.vars.get("PYTHONHOME").map_or("", String::as_str)
 }
 
 /// The workload cannot start: what its shell would run is not there, or is no program.
@@ -52,7 +69,12 @@ fn unusable(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> 
     let (path, prefix) = (&interpreter.path, &interpreter.prefix);
     let one = match (interpreter.unusable?, &interpreter.dangling) {
         (Unusable::NotAProgram, _) => py_interp::NotAProgram { path, prefix }.error(),
-        (Unusable::Absent, _) if left_out_of_copy(ctx, interpreter) => return None,
+        _ if left_out_of_copy(ctx, interpreter) => return None,
+        (Unusable::NoHome, _) => {
+            let (home, version) = (home(ctx), interpreter.version.as_deref().unwrap_or_default());
+            let one = py_interp::Home { home, version }.error();
+            return Some(one.evidence(Evidence::env("PYTHONHOME").value(home)));
+        }
         (Unusable::Absent, Some(target)) => py_interp::Dangling { path, target, prefix }.error(),
         (Unusable::Absent, None) => py_interp::Gone { path, prefix }.error(),
     };
@@ -182,6 +204,16 @@ mod tests {
         assert_eq!(run(&facts), ["error PY-INTERP dangling"]);
         facts.python.interpreter.as_mut().unwrap().dangling = None;
         assert_eq!(run(&facts), ["error PY-INTERP gone"]);
+    }
+
+    #[test]
+    fn a_home_without_standard_library_stops_python() {
+        let mut facts = facts_with(python("3.11"), vec![]);
+        facts.env.vars.insert("PYTHONHOME".to_owned(), "/opt/none".to_owned());
+        facts.python.interpreter.as_mut().unwrap().unusable = Some(Unusable::NoHome);
+        assert_eq!(run(&facts), ["blocked: not_in_copy"]);
+        facts.source = "live".to_owned();
+        assert_eq!(run(&facts), ["error PY-INTERP home"]);
     }
 
     #[test]

@@ -78,6 +78,25 @@ fn an_environment_whose_python_is_gone() {
     expect(1, "is neither a program nor a script");
 }
 
+/// Python stops before its first line where PYTHONHOME has no standard library of its version.
+#[test]
+fn a_home_that_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let bin = dir.path().join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::create_dir_all(dir.path().join("lib/python3.11/site-packages")).unwrap();
+    std::fs::write(bin.join("python3.11"), b"\x7fELF").unwrap();
+    symlink("python3.11", bin.join("python3")).unwrap();
+    let env = dir.path().join("env.txt");
+    std::fs::write(&env, "PYTHONHOME=/nowhere\n").unwrap();
+    let python = bin.join("python3");
+    let args = ["--only", "PY", "--no-hash", "--python", python.to_str().unwrap()];
+    let args = [&["check", "--env-file", env.to_str().unwrap()], &args[..]].concat();
+    let (code, text, _) = run(&args);
+    assert_eq!(code, 1, "{text}");
+    assert!(text.contains("unset PYTHONHOME"), "{text}");
+}
+
 #[test]
 fn an_empty_root() {
     let dir = tempfile::tempdir().unwrap();

@@ -24,6 +24,7 @@ findings! {
         Arch = "arch" { arch: Argument, host: Argument, path: Argument },
         Dangling = "dangling" { path: Argument, prefix: Argument, target: Argument },
         Gone = "gone" { path: Argument, prefix: Argument },
+        Home = "home" { home: Argument, version: Argument },
         Missing = "missing" { by: Argument, path: Argument },
         NoWheel = "no_wheel" {
             newest: Argument, python: Argument, pythons: Argument, torch_npu: Argument,

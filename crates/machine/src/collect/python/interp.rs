@@ -267,6 +267,9 @@ pub(super) fn at(sysroot: &Sysroot, path: &str, chosen_by: &str) -> Option<Inter
     }
     found.unusable = unusable(sysroot, path);
     found.version = version(sysroot, &found, &libraries);
+    if found.unusable.is_none() && has_no_home(sysroot, &found) {
+        found.unusable = Some(Unusable::NoHome);
+    }
     found.arch = is_file.then(|| elf_machine(sysroot, &real)).flatten();
     Some(found)
 }
@@ -282,6 +285,30 @@ fn unusable(sysroot: &Sysroot, path: &str) -> Option<Unusable> {
     let read = sysroot.open(path).ok()?.read_at(&mut head, 0).ok()?;
     let is_program = head[..read].starts_with(b"#!") || head[..read] == *b"\x7fELF";
     (!is_program).then_some(Unusable::NotAProgram)
+}
+
+/// Whether `PYTHONHOME` leads this Python away from any standard library: `prefix[:exec_prefix]`,
+/// with `lib/pythonX.Y/os.py` or `lib/pythonXY.zip` in the first (CPython's `Modules/getpath.py`).
+fn has_no_home(sysroot: &Sysroot, found: &Interpreter) -> bool {
+    // A wrapper may set or clear the variable.
+    let Some(home) =
+        sysroot.env().non_empty("PYTHONHOME").filter(|_| !is_script(sysroot, &found.real))
+    else {
+        return false;
+    };
+    let home = home.split(':').next().unwrap_or(home).trim_end_matches('/');
+    let numbers = found.version.as_deref().map(|version| version.split('.').collect::<Vec<_>>());
+    let Some([major, minor, ..]) = numbers.as_deref() else { return false };
+    if !home.starts_with('/') {
+        return false;
+    }
+    let places = [
+        format!("{home}/lib/python{major}.{minor}/os.py"),
+        format!("{home}/lib64/python{major}.{minor}/os.py"),
+        format!("{home}/lib/python{major}{minor}.zip"),
+    ];
+    // A closed directory may hold it.
+    places.iter().all(|path| matches!(sysroot.real(path), Err(ReadError::NotFound)))
 }
 
 /// Whether a file can be a Python: by its name, or else by what it brings or loads. It is not run.

@@ -223,6 +223,23 @@ fn a_dangling_venv_is_told() {
     assert_eq!(python.dists.len(), 1);
 }
 
+#[test]
+fn a_home_needs_the_standard_library() {
+    let tree = |home: &str| {
+        Tree::new(&[("PYTHONHOME", home), ("PATH", "/usr/bin")])
+            .file("/usr/bin/python3.11", "\x7fELF")
+            .link("/usr/bin/python3", "python3.11")
+            .file("/usr/lib/python3.11/os.py", "")
+            .file("/opt/py/lib/python3.12/os.py", "")
+    };
+    let unusable = |home: &str| interpreter(&tree(home).read()).unusable;
+    assert_eq!(unusable("/usr"), None);
+    assert_eq!(unusable("/usr:/usr"), None);
+    assert_eq!(unusable("relative"), None);
+    assert_eq!(unusable("/opt/py"), Some(facts::Unusable::NoHome));
+    assert_eq!(unusable("/nowhere"), Some(facts::Unusable::NoHome));
+}
+
 /// The upgrade of the system leaves `pyvenv.cfg` and the packages of the Python before it.
 #[test]
 fn the_program_decides_the_version_of_an_environment() {
