@@ -52,6 +52,9 @@ pub struct Cli {
     /// Options of all subcommands that write a report.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// What the input was taken for, if the command line has no subcommand.
+    #[arg(skip)]
+    pub detected: Option<crate::cmd::Detected>,
 }
 
 impl Cli {

@@ -16,4 +16,4 @@ pub mod explain;
 #[cfg(feature = "schema")]
 pub mod schema;
 
-pub use cmd::{MachineFiles, answer_usage_error, format_error, parse, print_error, run};
+pub use cmd::{Detected, InputType, MachineFiles, Refusal, Rejection, answer_rejection, format_error, parse, print_error, run};

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
                 lang = cli.output.lang;
                 result
             }
-            Err(error) => ascend_doctor::answer_usage_error(&error),
+            Err(rejection) => ascend_doctor::answer_rejection(rejection),
         }
     };
     let status = match result {

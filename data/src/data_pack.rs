@@ -244,6 +244,7 @@ impl Pack {
         crate::verify_limits::check(self)?;
         crate::known_wheels::check(self)?;
         crate::package_index::check(self)?;
+        crate::reference::check(self)?;
         crate::matrix::check(self)?;
         crate::sources::check(self)
     }

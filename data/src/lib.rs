@@ -29,6 +29,7 @@ mod messages_code;
 mod pack;
 mod package_index;
 mod packed;
+mod reference;
 pub mod sources;
 mod step;
 pub mod ui;
@@ -51,6 +52,7 @@ pub use packed::{
 };
 #[cfg(debug_assertions)]
 pub use packed::{built_in_texts, generated_messages};
+pub use reference::{KnownPath, PathTable, Variable, VariableTable};
 pub use step::{Component, InstallStep, Phase, Requirement};
 pub use user_file::FileError;
 pub use user_file::{TableEntries, UserFile, WithLine};

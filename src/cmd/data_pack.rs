@@ -45,6 +45,10 @@ pub(super) fn load(args: &mut OutputArgs, found: Option<&Found>) -> anyhow::Resu
         }
     }
     let Some(path) = args.data_pack.clone() else { return Ok(()) };
+    // An input without a subcommand was told apart by these tables.
+    if installed().is_some() {
+        return Ok(());
+    }
     let shown = path.display().to_string();
     let pack = open(&path, args)
         .map_err(super::error_message::as_cause)

@@ -52,7 +52,25 @@ pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitSta
         let why = Text::new(join(Lang::En, "; "), join(Lang::Zh, "；"));
         return Err(faults::Plain { why }.fault().into());
     }
-    Ok(ExitStatus::Clean)
+    Ok(output.gated(judge(&topics)))
+}
+
+/// The status of what was judged: values and versions, of which a table may say that they do not fit,
+/// or nothing.
+fn judge(topics: &[Topic]) -> ExitStatus {
+    let sheets = || {
+        topics.iter().filter_map(|topic| match topic {
+            Topic::Sheet(sheet) => Some(sheet),
+            _ => None,
+        })
+    };
+    if sheets().any(|sheet| sheet.is_conflict()) {
+        ExitStatus::Findings
+    } else if sheets().any(|sheet| sheet.is_undecided()) {
+        ExitStatus::Inconclusive
+    } else {
+        ExitStatus::Clean
+    }
 }
 
 /// Returns the findings of the run that `--facts` or `--report` names, with the name of the file.

@@ -15,6 +15,7 @@ pub(crate) mod data_status;
 mod error_message;
 pub(crate) mod explain;
 mod fleet;
+pub(crate) mod front;
 mod gate_settings;
 mod input_guard;
 mod install;
@@ -49,7 +50,8 @@ pub use log_files::MachineFiles;
 use output::Output;
 use output_file::{ReplaceMode, check_replaceable, replace};
 use render::{Format, render};
-pub use usage::{answer_usage_error, parse};
+pub use front::{Detected, InputType, Refusal};
+pub use usage::{Rejection, answer_rejection, parse};
 
 /// Runs the subcommand that `cli` names.
 ///
@@ -97,7 +99,8 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         check_writable(file)?;
     }
     let mut output = Output::new(&cli.output, file, settings, gate);
-    let Some(command) = &cli.command else { return Ok(usage::print_guide(output.lang())) };
+    output.set_detected(cli.detected.take());
+    let Some(command) = &cli.command else { return Ok(ExitStatus::Failure) };
     query::settle_format(command, &mut output)?;
     if let Command::TranslateError(args) = command
         && args.markdown

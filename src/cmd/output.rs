@@ -9,16 +9,35 @@ use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::PathBuf;
 
 use super::output_file::{ReplaceMode, replace};
+use super::front::Detected;
 use super::settings::Settings;
 use super::standard_streams::columns;
 use super::{clock, data_pack, progress};
 use crate::cli::{ColorWhen, OutputArgs};
-use base::report::{DataInUse, DataOrigin, Gate, GateSetting, Report};
-use base::text::Lang;
-use base::text::Text;
+use base::report::{
+    DataInUse, DataOrigin, ExitStatus, FailOn, Gate, GateSetting, OnInconclusive, Report,
+};
+use base::text::{Lang, Text, escape_line};
 use data::{goals, ui};
 use render::{Format, Paint, Style, write_json, write_json_line};
 use serde::Serialize;
+
+/// The member of a report that names the detected input.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct InputMember<'a> {
+    /// What a command line without a subcommand was taken for.
+    input: &'a Detected,
+}
+
+/// A document with the detected input, if there is one.
+#[derive(Serialize)]
+struct WithInput<'a, D> {
+    #[serde(flatten)]
+    document: &'a D,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<&'a Detected>,
+}
 
 /// The output options, decided.
 #[derive(Debug)]
@@ -31,6 +50,8 @@ pub(super) struct Output {
     data: DataInUse,
     /// The data pack, as it is shown.
     pack: Option<String>,
+    /// What the input was taken for, if no subcommand was named.
+    detected: Option<Detected>,
 }
 
 impl Output {
@@ -64,12 +85,18 @@ impl Output {
             settings,
             data: data_pack::in_use(),
             pack: args.data_pack.as_ref().map(|path| path.display().to_string()),
+            detected: None,
         }
     }
 
     /// The tables that the run uses.
     pub(super) fn data(&self) -> &DataInUse {
         &self.data
+    }
+
+    /// Names the input that the program detected.
+    pub(super) fn set_detected(&mut self, detected: Option<Detected>) {
+        self.detected = detected;
     }
 
     /// What the file of settings says.
@@ -91,6 +118,9 @@ impl Output {
             report.provenance.push(("data", self.describe_pack()));
         }
         report.data = Some(self.data.clone());
+        if let Some(input) = &self.detected {
+            report.add_members(&InputMember { input });
+        }
         report.sort();
     }
 
@@ -171,10 +201,21 @@ impl Output {
 
     /// Writes a document for programs, on one line with `--format jsonl`.
     pub(super) fn write_document(&self, document: &impl Serialize) -> io::Result<()> {
+        let document = WithInput { document, input: self.detected.as_ref() };
         self.write(|out, _| match self.format() {
-            Format::Jsonl => write_json_line(document, out),
-            _ => write_json(document, out),
+            Format::Jsonl => write_json_line(&document, out),
+            _ => write_json(&document, out),
         })
+    }
+
+    /// The exit status of an answer that is no report, by `--fail-on` and `--on-inconclusive`.
+    pub(super) fn gated(&self, status: ExitStatus) -> ExitStatus {
+        match (status, self.gate.fail_on, self.gate.on_inconclusive) {
+            (ExitStatus::Findings, FailOn::Never, _)
+            | (ExitStatus::Inconclusive, _, OnInconclusive::Allow) => ExitStatus::Clean,
+            (ExitStatus::Inconclusive, _, OnInconclusive::Fail) => ExitStatus::Findings,
+            _ => status,
+        }
     }
 
     pub(super) fn quiet(&self) -> bool {
@@ -187,6 +228,13 @@ impl Output {
         render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
     ) -> io::Result<()> {
         progress::stop();
+        let line = self.detected.as_ref().filter(|_| self.format() == Format::Text);
+        let render = |out: &mut dyn Write, style: Style| {
+            if let Some(detected) = line {
+                writeln!(out, "{}\n", escape_line(detected.line().get(style.lang)))?;
+            }
+            render(out, style)
+        };
         match &self.file {
             None => {
                 let mut out = BufWriter::new(io::stdout().lock());

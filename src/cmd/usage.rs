@@ -5,48 +5,90 @@
 )]
 
 use std::ffi::OsString;
-use std::path::Path;
 
 use clap::builder::Resettable;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use unicode_width::UnicodeWidthStr as _;
 
+use super::front::{self, Refusal};
 use super::standard_streams::{print, print_to_stderr};
 use super::{data_pack, format_error, settings, usage_error};
 use crate::cli::{Cli, Detail, OutputArgs, with_help};
-use crate::explain;
 use audit::ops::Tables;
 use base::report::{DataOrigin, ExitStatus};
-use base::text::{Lang, Text, shell_quote};
+use base::text::{Lang, Text};
 use data::{KnownWheels, Matrix, ui};
 
-/// Example commands of the guide, in the order in which users need them, with the keys of their
-/// questions in `data/ui.toml`.
-const QUESTIONS: [(&str, ui::Label); 9] = [
-    ("check", ui::GUIDE_CHECK),
-    ("verify", ui::GUIDE_VERIFY),
-    ("translate-error train.log", ui::GUIDE_TRANSLATE_ERROR),
-    ("audit-ops model.pt2", ui::GUIDE_AUDIT_OPS),
-    ("convert DIR --diff", ui::GUIDE_CONVERT),
-    ("compat", ui::GUIDE_COMPAT),
-    ("explain CANN-HOME 507035", ui::GUIDE_EXPLAIN),
-    ("report check.json -o page.html", ui::GUIDE_REPORT),
-    ("bundle", ui::GUIDE_BUNDLE),
+/// Inputs that a refusal shows, with the keys of what they are in `data/ui.toml`.
+const EXAMPLES: [(&str, ui::Label); 3] = [
+    ("507035", ui::INPUT_CODE),
+    ("train.log", ui::INPUT_LOG),
+    ("'torch_npu 2.7.1'", ui::INPUT_FACT),
 ];
+
+/// Why a command line was not run.
+#[derive(Debug)]
+pub enum Rejection {
+    /// It is not valid, or asks for help or the version.
+    Usage(clap::Error),
+    /// It names no subcommand, and its input selects none.
+    Input(Refusal),
+    /// The tables that tell inputs apart cannot be used.
+    Tables(anyhow::Error),
+}
 
 /// Parses the command line. An empty environment variable counts as unset, so that jobs can pass
 /// on optional variables without a test.
 ///
+/// A command line without a subcommand is completed: see `cmd::front`.
+///
 /// # Errors
 ///
-/// The error of clap, which is also the result of `--help` and `--version`.
-pub fn parse() -> Result<Cli, clap::Error> {
+/// The reason why there is nothing to run, which may be a request for help or the version.
+pub fn parse() -> Result<Cli, Rejection> {
     let mut command = without_empty_variables(crate::cli::command());
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    Cli::read(&mut command, &arguments).map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp => show_help(error, &arguments, asked_detail(&arguments)),
+    let error = match Cli::read(&mut command, &arguments) {
+        Ok(cli) if cli.command.is_some() => return Ok(cli),
+        Ok(_) => {
+            return front::complete_empty(&mut command, &arguments).map_err(Rejection::Usage);
+        }
+        Err(error) => error,
+    };
+    if let Some(thing) = unnamed_input(&error, &arguments) {
+        load_data_pack().map_err(Rejection::Tables)?;
+        return match front::complete(&mut command, &arguments, &thing) {
+            Ok(cli) => cli.map_err(|error| with_help_screen(error, &arguments)),
+            Err(Refusal::Usage) => Err(Rejection::Usage(error)),
+            Err(refusal) => Err(Rejection::Input(refusal)),
+        };
+    }
+    Err(with_help_screen(error, &arguments))
+}
+
+/// The first word of a command line that names no subcommand.
+fn unnamed_input(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
+    match error.kind() {
+        ErrorKind::InvalidSubcommand => match error.get(ContextKind::InvalidSubcommand) {
+            Some(ContextValue::String(wrong)) => Some(wrong.clone()),
+            _ => None,
+        },
+        ErrorKind::UnknownArgument => {
+            let number = front::negative_number(arguments)?;
+            let named = crate::cli::command();
+            let is_sub = |text: &OsString| named.find_subcommand(text).is_some();
+            (!arguments.iter().skip(1).any(is_sub)).then(|| number.to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// The error, and for a request for help its screen.
+fn with_help_screen(error: clap::Error, arguments: &[OsString]) -> Rejection {
+    Rejection::Usage(match error.kind() {
+        ErrorKind::DisplayHelp => show_help(error, arguments, asked_detail(arguments)),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            show_help(error, &arguments, Detail::Short)
+            show_help(error, arguments, Detail::Short)
         }
         _ => error,
     })
@@ -55,7 +97,7 @@ pub fn parse() -> Result<Cli, clap::Error> {
 /// Parses again with the help screens, which other runs do not need.
 fn show_help(error: clap::Error, arguments: &[OsString], detail: Detail) -> clap::Error {
     let command = without_empty_variables(crate::cli::command());
-    let lang = choose_language(requested_language());
+    let lang = user_language();
     Cli::read(&mut with_help(command, detail, lang), arguments).err().unwrap_or(error)
 }
 
@@ -83,20 +125,46 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
     command.mut_args(set).mut_subcommands(without_empty_variables)
 }
 
-/// Prints the guide for a run without a subcommand. The status is a failure, because a script that
-/// lost its subcommand must not read success.
-pub(super) fn print_guide(lang: Lang) -> ExitStatus {
-    let widest = QUESTIONS.iter().map(|(command, _)| command.width()).max().unwrap_or(0);
-    let mut lines = vec![ui::GUIDE_HEAD.get(lang), String::new()];
-    for (command, question) in QUESTIONS {
-        let pad = " ".repeat(widest - command.width());
-        lines.push(format!("  ascend-doctor {command}{pad}  {}", question.get(lang)));
+/// The language of a command line that is not parsed yet.
+pub(super) fn user_language() -> Lang {
+    choose_language(requested_language())
+}
+
+/// Says why an input without a subcommand is not answered. An unknown input is inconclusive, as it is
+/// for the subcommands; two candidates are a usage error.
+fn refuse(refusal: &Refusal) -> ExitStatus {
+    let lang = user_language();
+    let lead = |text: &Text| {
+        let colon = if lang == Lang::Zh { "：" } else { ": " };
+        print_to_stderr(&format!("{}{colon}{}", ui::ERROR.get(lang), text.get(lang)));
+    };
+    match refusal {
+        Refusal::Ambiguous(input, commands) => {
+            lead(&ui::InputHasTwo { input }.text());
+            for command in commands {
+                print_to_stderr(&format!("  {command}"));
+            }
+            return ExitStatus::Failure;
+        }
+        Refusal::Address(input) => lead(&ui::InputAddress { input }.text()),
+        Refusal::Unknown(input) => {
+            lead(&ui::InputUnknown { input }.text());
+            let near = errcodes::similar(input, 2);
+            if !near.is_empty() && !input.contains(' ') {
+                let shown = near.iter().map(|near| format!("  ascend-doctor {near}"));
+                print_to_stderr(&ui::GUIDE_MEANT.get(lang));
+                shown.for_each(|line| print_to_stderr(&line));
+            }
+            print_to_stderr(&ui::INPUT_EXAMPLES.get(lang));
+            let widest = EXAMPLES.iter().map(|(input, _)| input.len()).max().unwrap_or(0);
+            for (input, what) in EXAMPLES {
+                let pad = " ".repeat(widest - input.len());
+                print_to_stderr(&format!("  ascend-doctor {input}{pad}  {}", what.get(lang)));
+            }
+        }
+        Refusal::Usage => return ExitStatus::Failure,
     }
-    lines.extend([String::new(), ui::GUIDE_TAIL.get(lang)]);
-    for line in lines {
-        print_to_stderr(&line);
-    }
-    ExitStatus::Failure
+    ExitStatus::Inconclusive
 }
 
 /// Returns the language of messages outside reports: the requested one, else that of the
@@ -110,28 +178,23 @@ pub(super) fn choose_language(asked: Option<Lang>) -> Lang {
     })
 }
 
-/// Answers a command line that clap rejects, `--help` and `--version`.
-pub fn answer_usage_error(error: &clap::Error) -> anyhow::Result<ExitStatus> {
+/// Answers a command line that is not run: usage errors, `--help`, `--version` and inputs of which
+/// nothing is known.
+pub fn answer_rejection(rejection: Rejection) -> anyhow::Result<ExitStatus> {
+    let error = match rejection {
+        Rejection::Usage(error) => error,
+        Rejection::Input(refusal) => return Ok(refuse(&refusal)),
+        Rejection::Tables(error) => return Err(error),
+    };
     match error.kind() {
         ErrorKind::DisplayVersion => {
             load_data_pack()?;
-            let text = describe_version(choose_language(requested_language()));
+            let text = describe_version(user_language());
             print(|_, out| out.write_all(text.as_bytes()))?;
             return Ok(ExitStatus::Clean);
         }
-        ErrorKind::InvalidSubcommand => {
-            print_usage_error(error)?;
-            if let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidSubcommand)
-                && let Some(command) = find_command_for(wrong)
-            {
-                let lang = choose_language(requested_language());
-                print_to_stderr("");
-                print_to_stderr(&ui::GUIDE_MEANT.get(lang));
-                print_to_stderr(&format!("  ascend-doctor {command}"));
-            }
-        }
         ErrorKind::InvalidUtf8 => print_to_stderr(&describe_non_utf8(std::env::args_os())),
-        _ => print_usage_error(error)?,
+        _ => print_usage_error(&error)?,
     }
     Ok(if error.exit_code() == 0 { ExitStatus::Clean } else { ExitStatus::Failure })
 }
@@ -143,7 +206,7 @@ fn print_usage_error(error: &clap::Error) -> std::io::Result<()> {
         return error.print();
     }
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    for line in usage_error::describe(error, &arguments, choose_language(requested_language())) {
+    for line in usage_error::describe(error, &arguments, user_language()) {
         print_to_stderr(&line);
     }
     Ok(())
@@ -168,34 +231,13 @@ fn requested_language() -> Option<Lang> {
 fn describe_non_utf8(mut arguments: impl Iterator<Item = OsString>) -> String {
     let wrong = arguments.find(|argument| argument.to_str().is_none()).unwrap_or_default();
     let shown = wrong.as_encoded_bytes().escape_ascii().to_string();
-    let lang = choose_language(requested_language());
+    let lang = user_language();
     let said = ui::ArgumentNotUtf8 { argument: shown }.text();
     let colon = if lang == Lang::Zh { "：" } else { ": " };
     format!("{}{colon}{}", ui::ERROR.get(lang), said.get(lang))
 }
 
-/// Returns the command that accepts `wrong` as an argument: a code, an id, a log or a model.
-fn find_command_for(wrong: &str) -> Option<String> {
-    let quoted = shell_quote(wrong);
-    if errcodes::answer(wrong).is_known() {
-        return Some(format!("translate-error {quoted}"));
-    }
-    if explain::find(wrong).is_ok() {
-        return Some(format!("explain {quoted}"));
-    }
-    let path = Path::new(wrong);
-    if !path.exists() {
-        return None;
-    }
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    Some(match ending {
-        "pt" | "pt2" | "onnx" | "safetensors" | "py" => format!("audit-ops {quoted}"),
-        "whl" => format!("manifest wheel-check {quoted}"),
-        _ => format!("translate-error {quoted}"),
-    })
-}
-
-/// Installs the data pack that a command line with `--version` names, or the environment, or the
+/// Installs the data pack that a command line without a subcommand names, or the environment, or the
 /// settings: the version names the data in use. Other arguments may be incomplete.
 fn load_data_pack() -> anyhow::Result<()> {
     let flag = |name: &'static str, short| {
@@ -210,7 +252,7 @@ fn load_data_pack() -> anyhow::Result<()> {
         .ignore_errors(true);
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
     let output = OutputArgs::of_matches(&matches)?;
-    let mut cli = Cli { command: None, output };
+    let mut cli = Cli { command: None, output, detected: None };
     let by_option = cli.output.data_pack.is_some();
     let loaded = match settings::read(&cli) {
         Ok(located) => data_pack::load(&mut cli.output, located.found()),
@@ -288,12 +330,5 @@ mod tests {
         let given = ["explain".into(), OsString::from_vec(b"caf\xe9".to_vec())];
         let said = describe_non_utf8(given.into_iter());
         assert!(said.contains("`caf\\xe9`"), "{said}");
-    }
-
-    #[test]
-    fn unknown_subcommand_is_matched_to_a_command() {
-        assert_eq!(find_command_for("507035").as_deref(), Some("translate-error 507035"));
-        assert_eq!(find_command_for("CANN-HOME").as_deref(), Some("explain CANN-HOME"));
-        assert_eq!(find_command_for("nothing of the kind"), None);
     }
 }

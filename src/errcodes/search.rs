@@ -63,6 +63,13 @@ const FUNCTION_WORDS: &[&str] = &[
     "your",
 ];
 
+/// Whether a word names the maker, a chip or a product: all failures happen on those.
+fn names_platform(word: &str) -> bool {
+    let is_name = ["ascend", "atlas", "huawei", "npu", "华为", "昇腾"].contains(&word);
+    is_name || word.starts_with("npu") && word[3..].bytes().all(|byte| byte.is_ascii_digit())
+        || base::chip::ChipFamily::from_soc(word).is_some()
+}
+
 /// The causes that a description may mean, the best first; none if too little of it is known.
 ///
 /// In contrast to [`search`], not every word has to be there. A word weighs more the fewer causes
@@ -71,8 +78,9 @@ pub fn suggest(words: &str) -> Vec<&'static Cause> {
     static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(documents);
     let mut wanted: Vec<String> = Vec::new();
     for token in words.split_whitespace().flat_map(split_tokens) {
-        let says_something =
-            token.text.chars().count() > 1 && !FUNCTION_WORDS.contains(&token.text.as_str());
+        let says_something = token.text.chars().count() > 1
+            && !FUNCTION_WORDS.contains(&token.text.as_str())
+            && !names_platform(&token.text);
         if says_something && !wanted.contains(&token.text) {
             wanted.push(token.text);
         }

@@ -5,12 +5,14 @@ mod finding;
 mod reference;
 mod remark;
 mod rule;
+mod sheet;
 
 pub use code::{Detail, cause_page, family_page as code_family_page, page as code_page};
 pub use finding::{family_page, list_page, page as finding_page};
 pub use reference::pages as reference_pages;
 pub(crate) use remark::{of_cause, of_code};
 pub use rule::page as rule_page;
+pub use sheet::{Fit, Judgement, Sheet, SheetFact, SheetKind, find as sheets};
 
 use serde::Serialize;
 
@@ -38,6 +40,8 @@ pub enum Topic {
     Cause(&'static Cause),
     /// A rule of `convert`.
     Rule(&'static Rule),
+    /// A variable, chip, release, wheel, image or file.
+    Sheet(Box<Sheet>),
 }
 
 /// Finds what `name` is; letter case does not matter.
@@ -77,6 +81,10 @@ pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
     if answer.is_known() {
         return Ok(vec![Topic::Code(answer)]);
     }
+    let sheets = sheets(wanted);
+    if !sheets.is_empty() {
+        return Ok(sheets.into_iter().map(|sheet| Topic::Sheet(Box::new(sheet))).collect());
+    }
     let ids = catalog.families().flat_map(|family| {
         family.entries.iter().map(|entry| entry.id.clone()).chain([family.family.clone()])
     });
@@ -98,6 +106,7 @@ impl Topic {
             Self::Code(answer) => code::page(answer, lang, Detail::Short, verbose),
             Self::Cause(cause) => cause_page(cause, lang),
             Self::Rule(rule) => rule::page(rule, lang),
+            Self::Sheet(sheet) => sheet.page(lang),
         }
     }
 
@@ -116,6 +125,7 @@ impl Topic {
             Self::Code(answer) => remark::of_answer(answer),
             Self::Cause(cause) => vec![of_cause(cause)],
             Self::Rule(rule) => vec![remark::of_rule(rule)],
+            Self::Sheet(sheet) => vec![sheet.remark()],
         }
     }
 
@@ -135,6 +145,7 @@ impl Topic {
             },
             Self::CodeFamily(family) => Item::CodeFamily { family, codes: errcodes::rows(family) },
             Self::Rule(rule) => Item::Rule { rule: RuleRow { rule, text: rule.text() } },
+            Self::Sheet(sheet) => Item::Sheet { sheet },
             Self::Code(answer) => Item::Code {
                 asked: &answer.asked,
                 meanings: answer
@@ -222,6 +233,11 @@ pub enum Item<'a> {
     Rule {
         /// Its row in the table.
         rule: RuleRow<'a>,
+    },
+    /// A variable, chip, release, wheel, image or file.
+    Sheet {
+        /// What is known of it.
+        sheet: &'a Sheet,
     },
     /// A code by itself: what a search found.
     Row {

@@ -1,0 +1,133 @@
+//! Inputs that are no files: codes, names, versions, lines of logs, words.
+
+use super::{Found, InputType, Route};
+use crate::explain;
+use convert::rules::{Match, Rules};
+
+/// The longest input that is looked at as words, in bytes. Longer texts are logs.
+const WORDS: usize = 1000;
+
+/// Finds out what a text is.
+pub(super) fn detect(text: &str) -> Found {
+    let text = &normalize(text);
+    let one = |kind, command, input: &str| Found::One(Route::new(kind, command, input));
+    if text.is_empty() {
+        return Found::Nothing;
+    }
+    if text.contains('\n') || text.len() > WORDS {
+        return one(InputType::LogText, &["translate-error", "--as", "text"], text);
+    }
+    if is_name(text) {
+        return one(InputType::Name, &["explain"], text);
+    }
+    let sheets = explain::sheets(text);
+    // Versions within a line of a log are not what is asked about.
+    let is_log = !errcodes::answer(text).is_known() && errcodes::log::states_cause(text);
+    let named = errcodes::find_codes(text);
+    let is_version = sheets.iter().all(|sheet| sheet.about == explain::SheetKind::Release);
+    if !sheets.is_empty() && (!is_version || named.is_empty() && !is_log) {
+        return one(InputType::Fact, &["explain"], text);
+    }
+    if text.starts_with("http://") || text.starts_with("https://") {
+        return Found::Address;
+    }
+    if is_log && text.contains(char::is_whitespace) {
+        return one(InputType::LogText, &["translate-error", "--as", "text"], text);
+    }
+    if errcodes::answer(text).is_known() || !named.is_empty() {
+        return one(InputType::Code, &["translate-error", "--as", "code"], text);
+    }
+    if let Some(rule) = rule_of(text) {
+        return one(InputType::Api, &["explain"], rule);
+    }
+    if has_log_extension(text) {
+        return one(InputType::Log, &["translate-error"], text);
+    }
+    if text.contains([' ']) || !text.is_ascii() {
+        if !errcodes::suggest(text).is_empty() {
+            return one(InputType::Description, &["translate-error", "--as", "text"], text);
+        }
+        if !errcodes::search(text).is_empty() {
+            return one(InputType::Description, &["translate-error", "--search"], text);
+        }
+    }
+    Found::Nothing
+}
+
+/// A text with the characters that Chinese input methods and web pages put in the place of ASCII
+/// ones, and without quotes and punctuation around it.
+fn normalize(text: &str) -> String {
+    let plain = |c: char| match c {
+        '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+        '\u{3000}' | '\u{a0}' => ' ',
+        '\u{2010}'..='\u{2013}' | '\u{2212}' => '-',
+        '“' | '”' => '"',
+        '‘' | '’' => '\'',
+        '。' => '.',
+        '、' => ',',
+        c => c,
+    };
+    let text: String = text.trim().chars().map(plain).collect();
+    let text = text.trim_matches(['`', '"', '\'', ' ']);
+    text.trim_end_matches([',', ';', '!']).to_owned()
+}
+
+/// Whether a text is a name of a finding, a family, a cause or a rule.
+fn is_name(text: &str) -> bool {
+    let found = explain::find(text).unwrap_or_default();
+    let is_name = |topic: &explain::Topic| {
+        !matches!(topic, explain::Topic::Code(_) | explain::Topic::Sheet(_))
+    };
+    !found.is_empty() && found.iter().all(is_name)
+}
+
+/// The rule of `convert` for a function, a package or an execution provider.
+fn rule_of(text: &str) -> Option<&'static str> {
+    let rules = Rules::builtin();
+    let name = text.trim_end_matches("()");
+    let kinds = [Match::Api, Match::Library, Match::Package, Match::Provider];
+    kinds.into_iter().find_map(|kind| rules.find(kind, name)).map(|rule| rule.id)
+}
+
+/// Whether a word ends like the name of a log, though no such file exists: the error that it is
+/// missing is more use than one that nothing is known of it.
+fn has_log_extension(text: &str) -> bool {
+    let endings = [".log", ".txt", ".gz", ".tar", ".tgz", ".zip", ".zst", ".xz"];
+    !text.contains(' ') && endings.iter().any(|ending| text.to_ascii_lowercase().ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn is(text: &str, kind: InputType) {
+        match detect(text) {
+            Found::One(route) => assert_eq!(route.kind, kind, "{text}"),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn forms_that_people_type_are_told_apart() {
+        is("507035", InputType::Code);
+        is("“５０７０３５”，", InputType::Code);
+        is("错误码507035", InputType::Code);
+        is("CANN-HOME", InputType::Name);
+        is("hccl.socket_timeout", InputType::Name);
+        is("torch_npu 2.7.1", InputType::Fact);
+        is("CUDA_VISIBLE_DEVICES=0", InputType::Fact);
+        is("torch.cuda.Event", InputType::Api);
+        is("RuntimeError: Failed to infer device type", InputType::LogText);
+        is("service hangs at allreduce", InputType::Description);
+        is("missing.log", InputType::Log);
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_is_not_known() {
+        for text in ["hello", "weather", "how are you", "42", "  ", "你好", "1.0"] {
+            assert_eq!(detect(text), Found::Nothing, "{text}");
+        }
+        assert_eq!(detect("https://example.org/x/issues/1"), Found::Address);
+    }
+}

@@ -1,0 +1,203 @@
+//! Whether versions that are named together fit.
+
+use base::text::{Lang, Text};
+use base::version::{CannVersion, DottedVersion};
+use data::matrix::{CannSide, DriverSide, DriverSupport, Support, VllmAscend, resolve_version};
+use data::{Matrix, ui};
+use pep440_rs::Version;
+
+use super::{Package, of};
+use crate::explain::sheet::{Fit, Sheet, SheetKind};
+
+/// What was found of each pair.
+#[derive(Debug, Default)]
+struct Judgements {
+    worst: Option<Fit>,
+    said: Vec<Text>,
+    sources: Vec<String>,
+}
+
+impl Judgements {
+    fn add(&mut self, fit: Fit, words: Text, source: &str) {
+        self.worst = Some(match (self.worst, fit) {
+            (Some(Fit::Conflict), _) | (_, Fit::Conflict) => Fit::Conflict,
+            (Some(Fit::Unknown), _) | (_, Fit::Unknown) => Fit::Unknown,
+            _ => Fit::Fits,
+        });
+        self.said.push(words);
+        self.sources.push(source.to_owned());
+    }
+
+    fn statement(&self) -> Text {
+        let join = |by: &str, lang: Lang| {
+            self.said.iter().map(|text| text.get(lang)).collect::<Vec<_>>().join(by)
+        };
+        Text::new(join(". ", Lang::En), join("。", Lang::Zh))
+    }
+}
+
+/// The versions that a text names, by package.
+struct Named<'a>(&'a [(Package, String)]);
+
+impl Named<'_> {
+    fn get(&self, wanted: Package) -> Option<&str> {
+        let found = self.0.iter().find(|(package, _)| *package == wanted);
+        found.map(|(_, version)| version.as_str())
+    }
+
+    fn parse<V: std::str::FromStr>(&self, wanted: Package) -> Option<V> {
+        self.get(wanted)?.parse().ok()
+    }
+}
+
+/// The sheet of versions of several packages.
+pub(super) fn read(text: &str, versions: &[(Package, String)]) -> Option<Sheet> {
+    let matrix = Matrix::builtin();
+    let named = Named(versions);
+    let mut found = Judgements::default();
+    let mut sheet = Sheet::new(SheetKind::Release, text.to_owned());
+    if let (Some(npu), Some(cann)) = (named.parse(Package::TorchNpu), named.parse(Package::Cann)) {
+        torch_npu_with_cann(matrix, &npu, &cann, &mut found);
+    }
+    if let (Some(npu), Some(torch)) = (named.parse(Package::TorchNpu), named.parse(Package::Torch))
+    {
+        torch_npu_with_torch(matrix, &npu, &torch, &mut found);
+    }
+    if let (Some(driver), Some(cann)) = (named.parse(Package::Driver), named.parse(Package::Cann)) {
+        driver_with_cann(matrix, &driver, &cann, &mut found);
+    }
+    vllm_ascend(matrix, &named, &mut found);
+    // Of other packages no table judges the pair: each is described by itself.
+    if found.said.is_empty() {
+        for (package, version) in versions {
+            if let Some(one) = of(*package, version) {
+                sheet.facts.extend(one.facts);
+                one.sources.iter().for_each(|source| sheet.source(source));
+            }
+        }
+        if sheet.facts.is_empty() {
+            return None;
+        }
+        found.add(Fit::Unknown, ui::SHEET_PAIR_NO_TABLE.text(), "");
+    }
+    sheet.judge(found.worst.unwrap_or(Fit::Unknown), found.statement());
+    found.sources.iter().for_each(|source| sheet.source(source));
+    let options = [
+        (Package::Torch, "--torch"),
+        (Package::TorchNpu, "--torch-npu"),
+        (Package::Cann, "--cann"),
+        (Package::VllmAscend, "--vllm-ascend"),
+    ];
+    let options = options
+        .into_iter()
+        .filter_map(|(package, option)| Some(format!("{option} {}", named.get(package)?)));
+    let options: Vec<String> = options.collect();
+    if !options.is_empty() {
+        sheet.commands.push(format!("ascend-doctor compat {}", options.join(" ")));
+    }
+    Some(sheet)
+}
+
+fn torch_npu_with_cann(
+    matrix: &Matrix,
+    npu: &Version,
+    cann: &CannVersion,
+    found: &mut Judgements,
+) {
+    let (package, other) = (format!("torch_npu {npu}"), format!("CANN {cann}"));
+    match matrix.torch_npu_with_cann(npu, cann) {
+        Support::Recommended { source } => {
+            found.add(Fit::Fits, ui::SheetPairRecommended { package, other }.text(), &source);
+        }
+        Support::Compatible { source, .. } => {
+            found.add(Fit::Fits, ui::SheetPairFits { package, other }.text(), &source);
+        }
+        Support::Unsupported { accepted, source, .. } => {
+            let accepted = format!("CANN {}", accepted.join(", "));
+            let words = ui::SheetPairConflict { package, other, accepted }.text();
+            found.add(Fit::Conflict, words, &source);
+        }
+        Support::NewerThanTable(_) | Support::Unlisted => {
+            found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other }.text(), "");
+        }
+    }
+}
+
+fn torch_npu_with_torch(matrix: &Matrix, npu: &Version, torch: &Version, found: &mut Judgements) {
+    let (package, other) = (format!("torch_npu {npu}"), format!("torch {torch}"));
+    match matrix.torch_npu(npu) {
+        Some(row) if row.torch.0 == torch.only_release() => {
+            found.add(Fit::Fits, ui::SheetPairFits { package, other }.text(), &row.source);
+        }
+        Some(row) => {
+            let accepted = format!("torch {}", row.torch);
+            let words = ui::SheetPairConflict { package, other, accepted }.text();
+            found.add(Fit::Conflict, words, &row.source);
+        }
+        None => found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other }.text(), ""),
+    }
+}
+
+fn driver_with_cann(
+    matrix: &Matrix,
+    driver: &DottedVersion,
+    cann: &CannVersion,
+    found: &mut Judgements,
+) {
+    let (package, other) = (format!("driver {driver}"), format!("CANN {cann}"));
+    let side = DriverSide { version: Some(driver), ..DriverSide::default() };
+    let with = CannSide { version: Some(cann), ..CannSide::default() };
+    match matrix.driver_with_cann(side, with) {
+        DriverSupport::Paired { source } => {
+            found.add(Fit::Fits, ui::SheetPairFits { package, other }.text(), &source);
+        }
+        DriverSupport::Listed { .. } | DriverSupport::Within => {
+            found.add(Fit::Fits, ui::SheetPairFits { package, other }.text(), "");
+        }
+        DriverSupport::TooOld { expected, .. } => {
+            let accepted = format!("driver {}", expected.join(", "));
+            let words =
+                ui::SheetPairConflict { package: other, other: package, accepted }.text();
+            found.add(Fit::Conflict, words, "");
+        }
+        _ => found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other }.text(), ""),
+    }
+}
+
+/// A vllm-ascend with each package that its row names.
+fn vllm_ascend(matrix: &Matrix, named: &Named<'_>, found: &mut Judgements) {
+    let Some(asked) = named.get(Package::VllmAscend) else { return };
+    let resolved = resolve_version(asked, matrix.vllm_ascend_versions()).ok();
+    let row = resolved.and_then(|resolved| matrix.vllm_ascend(&resolved.version));
+    for (wanted, name) in [
+        (Package::Vllm, "vLLM"),
+        (Package::Torch, "torch"),
+        (Package::TorchNpu, "torch_npu"),
+        (Package::Cann, "CANN"),
+    ] {
+        let Some(other) = named.get(wanted) else { continue };
+        let accepted = row.map(|row| pins(row, wanted)).unwrap_or_default();
+        let source = row.map_or("", |row| row.source.as_str());
+        let (package, shown) = (format!("vllm-ascend {asked}"), format!("{name} {other}"));
+        if accepted.iter().any(|known| known.eq_ignore_ascii_case(other)) {
+            found.add(Fit::Fits, ui::SheetPairFits { package, other: shown }.text(), source);
+        } else if accepted.is_empty() || wanted == Package::Cann {
+            // The row has the CANN of the images. Others may work.
+            found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other: shown }.text(), source);
+        } else {
+            let accepted = format!("{name} {}", accepted.join(", "));
+            let words = ui::SheetPairConflict { package, other: shown, accepted }.text();
+            found.add(Fit::Conflict, words, source);
+        }
+    }
+}
+
+fn pins(row: &VllmAscend, wanted: Package) -> Vec<String> {
+    match wanted {
+        Package::Vllm => row.vllm.iter().map(ToString::to_string).collect(),
+        Package::Torch => row.torch.iter().map(ToString::to_string).collect(),
+        Package::TorchNpu => row.torch_npu.iter().map(ToString::to_string).collect(),
+        Package::Cann => vec![row.cann.to_string()],
+        _ => Vec::new(),
+    }
+}

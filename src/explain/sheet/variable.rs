@@ -1,0 +1,96 @@
+//! Environment variables, with or without a value: `data/env_values.tsv`, and for names of CUDA the
+//! rules of `convert`.
+
+use convert::rules::{Match, Rules};
+use data::{EnvVars, VariableTable, ui};
+
+use super::{Fit, Sheet, SheetKind};
+
+pub(super) fn read(text: &str) -> Vec<Sheet> {
+    let text = ["export ", "-e ", "--env ", "set ", "ENV ", "echo "]
+        .iter()
+        .find_map(|lead| text.strip_prefix(lead))
+        .unwrap_or(text)
+        .trim();
+    let (name, value) = match text.split_once('=') {
+        Some((name, value)) => (name.trim(), Some(value.trim().trim_matches(['"', '\'']))),
+        None => (text, None),
+    };
+    let name = name.trim_start_matches('$').trim_matches(['{', '}']);
+    let is_name = name.contains('_')
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && !name.starts_with(|c: char| c.is_ascii_digit());
+    let is_value = value.is_none_or(|value| value.len() < 400 && !value.contains('\n'));
+    if !is_name || !is_value {
+        return Vec::new();
+    }
+    of_table(name, value).or_else(|| of_rule(name, value)).into_iter().collect()
+}
+
+/// The sheet of a variable of the Ascend stack.
+fn of_table(name: &str, value: Option<&str>) -> Option<Sheet> {
+    let upper = name.to_ascii_uppercase();
+    let Some(row) = VariableTable::builtin().find(&upper) else { return of_list(&upper, value) };
+    let mut sheet = Sheet::new(SheetKind::Variable, &upper);
+    sheet.summary = row.about();
+    if let Some(other) = row.read_instead() {
+        sheet.judge(Fit::Conflict, ui::SheetUnread { name: row.name, other }.text());
+        sheet.fact(ui::SHEET_INSTEAD, other);
+        sheet.commands.push(format!("ascend-doctor explain {other}"));
+        sheet.source(row.source);
+        return Some(sheet);
+    }
+    sheet.fact(ui::SHEET_SET_TO, value.unwrap_or_default());
+    let unit = |text: &str| match text {
+        "" => String::new(),
+        text if row.unit.is_empty() || text == "unset" => text.to_owned(),
+        text => format!("{text} {}", row.unit),
+    };
+    let values = row.values.replace('|', ", ").replace("..", " to ");
+    sheet.fact(ui::SHEET_VALUES, unit(&values));
+    sheet.fact(ui::SHEET_DEFAULT, unit(row.default));
+    if let Some(value) = value {
+        let values = values.as_str();
+        match row.accepts(value) {
+            Some(true) => sheet.judge(Fit::Fits, ui::SheetValueFits { value }.text()),
+            Some(false) => {
+                sheet.judge(Fit::Conflict, ui::SheetValueRefused { name: row.name, value, values }.text());
+            }
+            None => sheet.judge(Fit::Unknown, ui::SheetValueUnlisted { name: row.name }.text()),
+        }
+    }
+    sheet.commands.push("ascend-doctor check --only ENV".to_owned());
+    sheet.source(row.source);
+    Some(sheet)
+}
+
+/// The sheet of a variable of which only the reader is known.
+fn of_list(name: &str, value: Option<&str>) -> Option<Sheet> {
+    let known = EnvVars::builtin();
+    let (reader, _) = known.names.iter().find(|(_, names)| names.iter().any(|own| own == name))?;
+    let mut sheet = Sheet::new(SheetKind::Variable, name);
+    sheet.fact(ui::SHEET_SET_TO, value.unwrap_or_default());
+    sheet.fact(ui::SHEET_READER, reader);
+    if value.is_some() {
+        sheet.judge(Fit::Unknown, ui::SheetValueUnlisted { name }.text());
+    }
+    sheet.source(known.source.get(reader).map_or("", String::as_str));
+    Some(sheet)
+}
+
+/// The sheet of a variable of CUDA: what stands in its place on an NPU.
+fn of_rule(name: &str, value: Option<&str>) -> Option<Sheet> {
+    let rule = Rules::builtin().find(Match::Env, name)?;
+    let mut sheet = Sheet::new(SheetKind::Variable, name);
+    sheet.fact(ui::SHEET_SET_TO, value.unwrap_or_default());
+    sheet.fact(ui::SHEET_INSTEAD, rule.to.unwrap_or_default());
+    let note = rule.text().note.or(rule.text().advice);
+    if let Some(note) = note {
+        sheet.summary = note.into();
+    }
+    sheet.commands.push(format!("ascend-doctor explain {}", rule.id));
+    for source in &rule.text().source {
+        sheet.source(source);
+    }
+    Some(sheet)
+}
