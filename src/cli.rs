@@ -8,6 +8,7 @@ mod fleet;
 mod help;
 mod install;
 mod machine;
+mod mcp;
 mod number;
 mod output;
 mod report;
@@ -31,6 +32,7 @@ pub use fleet::{FleetCommand, MergeArgs};
 pub use help::{Detail, command, described, paragraphs, usage, with_help};
 pub use install::InstallArgs;
 pub use machine::{MachineArgs, ScanArgs, VersionArgs};
+pub use mcp::{Allowed, McpArgs};
 pub use output::{ColorWhen, LogLevel, OutputArgs};
 pub use report::ReportArgs;
 pub use shell::{CompletionsArgs, ManArgs};
@@ -103,6 +105,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Collect logs and system information into a redacted bundle
     Bundle(Box<BundleArgs>),
+    /// Serve coding agents over the Model Context Protocol
+    Mcp(McpArgs),
     /// List the tables in use, their sources and their age
     #[command(subcommand)]
     Data(DataCommand),

@@ -16,4 +16,7 @@ pub mod explain;
 #[cfg(feature = "schema")]
 pub mod schema;
 
-pub use cmd::{Detected, InputType, MachineFiles, Refusal, Rejection, answer_rejection, format_error, parse, print_error, run};
+pub use cmd::{
+    Detected, InputType, MachineFiles, Refusal, Rejection, answer_rejection, format_error, parse,
+    print_error, run,
+};

@@ -7,9 +7,8 @@ use crate::data_pack::{Pack, PackError, invalid};
 use crate::text;
 use base::text::Text;
 
-static VARIABLES: LazyLock<VariableTable> = LazyLock::new(|| {
-    VariableTable::parse(text(VALUES)).expect("the table is proved by a test")
-});
+static VARIABLES: LazyLock<VariableTable> =
+    LazyLock::new(|| VariableTable::parse(text(VALUES)).expect("the table is proved by a test"));
 static FILES: LazyLock<PathTable> =
     LazyLock::new(|| PathTable::parse(text(PATHS)).expect("the table is proved by a test"));
 const VALUES: &str = "env_values.tsv";
@@ -31,7 +30,7 @@ pub struct VariableTable(Vec<Variable>);
 pub struct Variable {
     /// Its name.
     pub name: &'static str,
-    /// Accepted values: `120..7200`, `0|1|2`, `path`, `devices`, `interface`, `text`. Empty if no
+    /// Accepted values: `120..7200`, `1..`, `0|1|2`, `path`, `devices`, `interface`, `text`. Empty if no
     /// source lists them.
     pub values: &'static str,
     /// The value without a setting; empty if no source states it.
@@ -99,8 +98,12 @@ impl Variable {
     pub fn accepts(&self, value: &str) -> Option<bool> {
         let number = value.parse::<i64>();
         let fits = |part: &str| match part.split_once("..") {
-            Some((low, high)) => match (low.parse::<i64>(), high.parse::<i64>(), &number) {
-                (Ok(low), Ok(high), Ok(number)) => (low..=high).contains(number),
+            Some((low, high)) => match (low.parse::<i64>(), &number) {
+                // Without a documented end, every larger value is one.
+                (Ok(low), Ok(number)) if high.is_empty() => *number >= low,
+                (Ok(low), Ok(number)) => {
+                    high.parse().is_ok_and(|high: i64| (low..=high).contains(number))
+                }
                 _ => false,
             },
             None => part.eq_ignore_ascii_case(value),
@@ -203,7 +206,8 @@ mod tests {
         for row in VariableTable::builtin().rows() {
             assert!(names.insert(row.name), "{}", row.name);
             for part in row.values.split('|').filter(|_| row.is_closed()) {
-                if let Some((low, high)) = part.split_once("..") {
+                if let Some((low, high)) = part.split_once("..").filter(|range| !range.1.is_empty())
+                {
                     let (low, high): (i64, i64) = (low.parse().unwrap(), high.parse().unwrap());
                     assert!(low < high, "{}", row.name);
                 }
@@ -213,7 +217,8 @@ mod tests {
                 assert!(fits, "the default of {} is no value of it", row.name);
             }
             if let Some(other) = row.read_instead() {
-                let known = EnvVars::builtin().all().any(|name| name == other);
+                let known = VariableTable::builtin().find(other).is_some()
+                    || EnvVars::builtin().all().any(|name| name == other);
                 assert!(known, "{}: {other}", row.name);
             }
         }
@@ -236,7 +241,10 @@ mod tests {
     fn a_version_and_a_directory_do_not_matter() {
         let table = PathTable::builtin();
         let name = |path: &str| table.find(path).map(|row| row.name);
-        assert_eq!(name("/usr/local/Ascend/driver/lib64/libascend_hal.so.1"), Some("libascend_hal.so"));
+        assert_eq!(
+            name("/usr/local/Ascend/driver/lib64/libascend_hal.so.1"),
+            Some("libascend_hal.so")
+        );
         assert_eq!(name("/dev/davinci7"), Some("/dev/davinci<N>"));
         assert_eq!(name("/dev/davinci"), None);
         assert_eq!(name("libfoo.so"), None);

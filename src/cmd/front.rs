@@ -194,8 +194,7 @@ pub(super) fn complete_empty(
 ) -> Result<Cli, clap::Error> {
     let mut completed = arguments.to_vec();
     completed.push("check".into());
-    let detected =
-        Detected { kind: InputType::Machine, command: "ascend-doctor check".to_owned() };
+    let detected = Detected { kind: InputType::Machine, command: "ascend-doctor check".to_owned() };
     Cli::read(command, completed).map(|cli| Cli { detected: Some(detected), ..cli })
 }
 
@@ -251,6 +250,15 @@ fn detect_one(thing: &str) -> Found {
         return Found::One(Route::new(InputType::Log, &["translate-error"], "-"));
     }
     place::detect(thing).unwrap_or_else(|| words::detect(thing))
+}
+
+/// The command line for a text that names no file.
+pub(super) fn words_of_text(text: &str) -> Option<Vec<String>> {
+    match words::detect(text) {
+        // A word that ends like a log would be read as one.
+        Found::One(route) if route.kind != InputType::Log => Some(route.words()),
+        _ => None,
+    }
 }
 
 /// Asks which of two commands is meant, if somebody can answer.

@@ -77,6 +77,7 @@ fn list_inputs(command: &Command) -> Vec<&Path> {
             inputs.extend(args.facts.as_deref().into_iter().chain(args.report.as_deref()));
         }
         Command::VerifyChild { .. }
+        | Command::Mcp(_)
         | Command::Install(_)
         | Command::Data(_)
         | Command::Completions(_)

@@ -24,6 +24,7 @@ mod logger;
 mod machine;
 mod manifest;
 mod matrix;
+mod mcp;
 mod output;
 mod output_file;
 mod plan_script;
@@ -46,11 +47,11 @@ use std::path::Path;
 use crate::cli::{Cli, Command, CompatArgs, DataCommand, ManifestCommand};
 use base::report::{ExitStatus, Report};
 pub use error_message::{format_error, print_error};
+pub use front::{Detected, InputType, Refusal};
 pub use log_files::MachineFiles;
 use output::Output;
 use output_file::{ReplaceMode, check_replaceable, replace};
 use render::{Format, render};
-pub use front::{Detected, InputType, Refusal};
 pub use usage::{Rejection, answer_rejection, parse};
 
 /// Runs the subcommand that `cli` names.
@@ -147,6 +148,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Report(args) => report::run(args, &output),
         Command::Bundle(args) => bundle::run(args, named.as_deref(), &output),
         Command::Data(DataCommand::Status) => data_status::run(&output),
+        Command::Mcp(args) => mcp::run(args, output.lang()),
         Command::Install(args) => install::run(args),
         Command::Completions(args) => shell::completions(args, output.lang()),
         Command::Man(args) => shell::man(args, output.lang()),
@@ -169,6 +171,7 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
         Command::Bundle(_) => "bundle",
         Command::Data(_) => "data status",
         Command::TranslateError(_)
+        | Command::Mcp(_)
         | Command::Completions(_)
         | Command::Install(_)
         | Command::Man(_)

@@ -8,8 +8,8 @@ use data::faults;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::PathBuf;
 
-use super::output_file::{ReplaceMode, replace};
 use super::front::Detected;
+use super::output_file::{ReplaceMode, replace};
 use super::settings::Settings;
 use super::standard_streams::columns;
 use super::{clock, data_pack, progress};

@@ -147,7 +147,9 @@ fn is_code_name(token: &str) -> bool {
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
     let upper = token.bytes().filter(u8::is_ascii_uppercase).count();
     let constant = token.contains('_') && !token.bytes().any(|byte| byte.is_ascii_lowercase());
-    let code = digits >= 4 && upper >= 2 && token.len() <= 10;
+    // `EI0006`, `0x` aside; `E39009`.
+    let code = digits >= 4 && upper >= 2 && token.len() <= 10
+        || digits >= 5 && token.len() <= 7 && token.starts_with('E');
     (constant || code) && families().iter().any(|family| !family.part && has(family, token))
 }
 

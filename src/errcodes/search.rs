@@ -66,7 +66,8 @@ const FUNCTION_WORDS: &[&str] = &[
 /// Whether a word names the maker, a chip or a product: all failures happen on those.
 fn names_platform(word: &str) -> bool {
     let is_name = ["ascend", "atlas", "huawei", "npu", "华为", "昇腾"].contains(&word);
-    is_name || word.starts_with("npu") && word[3..].bytes().all(|byte| byte.is_ascii_digit())
+    is_name
+        || word.starts_with("npu") && word[3..].bytes().all(|byte| byte.is_ascii_digit())
         || base::chip::ChipFamily::from_soc(word).is_some()
 }
 

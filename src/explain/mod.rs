@@ -12,7 +12,7 @@ pub use finding::{family_page, list_page, page as finding_page};
 pub use reference::pages as reference_pages;
 pub(crate) use remark::{of_cause, of_code};
 pub use rule::page as rule_page;
-pub use sheet::{Fit, Judgement, Sheet, SheetFact, SheetKind, find as sheets};
+pub use sheet::{Fit, Judgement, Sheet, SheetFact, SheetKind, find as sheets, variable_within};
 
 use serde::Serialize;
 
@@ -77,11 +77,13 @@ pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
     if let Some(cause) = errcodes::cause(&wanted.to_ascii_lowercase()) {
         return Ok(vec![Topic::Cause(cause)]);
     }
+    // Names of variables and files are also words to search logs for. Versions are numbers.
+    let sheets = sheets(wanted);
+    let is_version = sheets.iter().all(|sheet| sheet.about == SheetKind::Release);
     let answer = errcodes::answer(wanted);
-    if answer.is_known() {
+    if answer.is_known() && is_version {
         return Ok(vec![Topic::Code(answer)]);
     }
-    let sheets = sheets(wanted);
     if !sheets.is_empty() {
         return Ok(sheets.into_iter().map(|sheet| Topic::Sheet(Box::new(sheet))).collect());
     }

@@ -130,6 +130,11 @@ pub fn find(text: &str) -> Vec<Sheet> {
     readers.into_iter().map(|read| read(text)).find(|found| !found.is_empty()).unwrap_or_default()
 }
 
+/// The variable of the Ascend stack that a sentence names, with its value if it has one.
+pub fn variable_within(text: &str) -> Option<&str> {
+    variable::find_within(text)
+}
+
 impl Sheet {
     fn new(about: SheetKind, name: impl Into<String>) -> Self {
         Self {
@@ -270,8 +275,22 @@ mod tests {
     #[test]
     fn what_no_table_has_is_no_sheet() {
         for text in [
-            "", "hello", "910", "2.7", "FOO_BAR=1", "PATH", "a.whl", "foo:bar", "requests 2.31",
-            "Atlas 9999", "libfoo.so", "| a | b |", "CUDA", "=", "torch", "8080",
+            "",
+            "hello",
+            "910",
+            "2.7",
+            "FOO_BAR=1",
+            "PATH",
+            "a.whl",
+            "foo:bar",
+            "requests 2.31",
+            "Atlas 9999",
+            "libfoo.so",
+            "| a | b |",
+            "CUDA",
+            "=",
+            "torch",
+            "8080",
         ] {
             assert!(find(text).is_empty(), "{text}: {:?}", find(text));
         }

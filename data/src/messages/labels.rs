@@ -507,6 +507,7 @@ labels! {
     SHEET_INNER = "sheet_inner",
     SHEET_INSTEAD = "sheet_instead",
     SHEET_LINE_OF = "sheet_line_of",
+    SHEET_MEMORY = "sheet_memory",
     SHEET_NEXT = "sheet_next",
     SHEET_OS = "sheet_os",
     SHEET_OWNER = "sheet_owner",

@@ -230,12 +230,18 @@ sentences! {
     SettingsForeign = "settings_foreign" { file: Argument },
     SettingsInRoot = "settings_in_root" { file: Argument, root: Argument },
     SheetHealthy = "sheet_healthy" { npu: Argument },
+    SheetMemoryUsed = "sheet_memory_used" {
+        free: Argument, percent: Argument, total: Argument, used: Argument,
+    },
     SheetNotInIndex = "sheet_not_in_index" { there: Argument },
     SheetPairConflict = "sheet_pair_conflict" {
         accepted: Argument, other: Argument, package: Argument,
     },
     SheetPairFits = "sheet_pair_fits" { other: Argument, package: Argument },
     SheetPairRecommended = "sheet_pair_recommended" { other: Argument, package: Argument },
+    SheetPairThrough = "sheet_pair_through" {
+        other: Argument, package: Argument, through: Argument,
+    },
     SheetPairUnlisted = "sheet_pair_unlisted" { other: Argument, package: Argument },
     SheetUnhealthy = "sheet_unhealthy" { health: Argument, npu: Argument },
     SheetUnread = "sheet_unread" { name: Argument, other: Argument },

@@ -96,7 +96,8 @@ fn detect_directory(path: &Path, name: &str) -> Found {
 
 fn look_into(path: &Path) -> Contents {
     let mut contents = Contents {
-        root: path.join("etc").is_dir() && (path.join("usr").is_dir() || path.join("proc").is_dir()),
+        root: path.join("etc").is_dir()
+            && (path.join("usr").is_dir() || path.join("proc").is_dir()),
         ..Contents::default()
     };
     let walk = walkdir::WalkDir::new(path).max_depth(DEPTH).sort_by_file_name();

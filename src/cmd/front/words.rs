@@ -28,6 +28,9 @@ pub(super) fn detect(text: &str) -> Found {
     if !sheets.is_empty() && (!is_version || named.is_empty() && !is_log) {
         return one(InputType::Fact, &["explain"], text);
     }
+    if !is_log && let Some(variable) = explain::variable_within(text) {
+        return one(InputType::Fact, &["explain"], variable);
+    }
     if text.starts_with("http://") || text.starts_with("https://") {
         return Found::Address;
     }

@@ -1,7 +1,6 @@
 //! Chips, cards and servers by the names that people use, and rows of `npu-smi info`.
 
 use base::chip::ChipFamily;
-use base::text::Text;
 use data::{Matrix, ui};
 
 use super::{Fit, Sheet, SheetKind};
@@ -60,9 +59,8 @@ fn sheet(about: SheetKind, name: String, family: ChipFamily) -> Sheet {
         matrix.socs.iter().filter(|row| row.chip == chip).map(|row| row.name.as_str()).collect();
     sheet.fact(ui::SHEET_SOC_NAMES, names.join(", "));
     let pci = matrix.pci.iter().filter(|row| row.chip == chip);
-    let pci: Vec<String> = pci
-        .map(|row| format!("{}:{}", row.vendor, row.device).replace("0x", ""))
-        .collect();
+    let pci: Vec<String> =
+        pci.map(|row| format!("{}:{}", row.vendor, row.device).replace("0x", "")).collect();
     sheet.fact(ui::SHEET_PCI, pci.join(", "));
     let rows = || matrix.socs.iter().filter(|row| row.chip == chip);
     if let Some(since) = rows().find_map(|row| row.since_cann.as_ref()) {
@@ -123,6 +121,9 @@ pub(super) fn read_row(text: &str) -> Vec<Sheet> {
     let Some(inner) = text.strip_prefix('|') else { return Vec::new() };
     let cells: Vec<&str> = inner.trim_end_matches('|').split('|').map(str::trim).collect();
     let [first, health, ..] = cells[..] else { return Vec::new() };
+    if let Some(sheet) = read_counters(first, health, &cells) {
+        return vec![sheet];
+    }
     let mut words = first.split_whitespace();
     let (Some(number), Some(name), None) = (words.next(), words.next(), words.next()) else {
         return Vec::new();
@@ -151,6 +152,28 @@ pub(super) fn read_row(text: &str) -> Vec<Sheet> {
         ],
     };
     sheet.source("npu-smi info: the column Health");
-    sheet.summary = Text::default();
     vec![sheet]
+}
+
+/// Reads the second row of a chip: its number, its PCI address, and its memory at the end.
+fn read_counters(chip: &str, address: &str, cells: &[&str]) -> Option<Sheet> {
+    let parts: Vec<&str> = address.split([':', '.']).collect();
+    let is_hex = |part: &&str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let numbers = chip.split_whitespace().all(|word| word.parse::<u32>().is_ok());
+    if !numbers || parts.len() != 4 || !parts.iter().all(is_hex) {
+        return None;
+    }
+    let (before, total) = cells.get(2)?.rsplit_once('/')?;
+    let total: u64 = total.trim().parse().ok()?;
+    let used: u64 = before.split_whitespace().next_back()?.parse().ok()?;
+    if total == 0 || used > total {
+        return None;
+    }
+    let mut sheet = Sheet::new(SheetKind::DeviceRow, format!("chip {chip} at {address}"));
+    let percent = used * 100 / total;
+    let memory = ui::SheetMemoryUsed { used, total, free: total - used, percent }.text();
+    sheet.push("memory", ui::SHEET_MEMORY.text(), memory);
+    sheet.commands.push("npu-smi info -t proc-mem -i 0".to_owned());
+    sheet.source("npu-smi info: the column HBM-Usage(MB)");
+    Some(sheet)
 }

@@ -53,7 +53,7 @@ static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
     let names = names.join("|");
     Regex::new(&format!(
-        r"(?i)({names})(?:toolkit|版本|的版本|version|[\s:：=-])*v?([0-9]+(?:\.[0-9A-Za-z]+)*(?:\+[0-9A-Za-z]+)?)"
+        r"(?i)({names})(?:toolkit|镜像|正式|的|版本|version|[\s:：=-])*v?([0-9]+(?:\.[0-9A-Za-z]+)*(?:\+[0-9A-Za-z]+)?)"
     ))
     .expect("a constant")
 });
@@ -165,14 +165,18 @@ fn torch_npu(asked: &str) -> Option<Sheet> {
     sheet.fact(ui::SHEET_PYTHON, row.pythons().join(", "));
     sheet.fact(ui::SHEET_ARCH, few(row.wheels.keys().cloned()));
     sheet.fact(ui::SHEET_GLIBC, few(row.glibc.values().map(ToString::to_string)));
-    sheet.package("triton-ascend", row.triton_ascend.as_ref().map(ToString::to_string).unwrap_or_default());
+    sheet.package(
+        "triton-ascend",
+        row.triton_ascend.as_ref().map(ToString::to_string).unwrap_or_default(),
+    );
     let pinned = matrix.vllm_ascend.iter();
     let pinned = pinned.filter(|plugin| plugin.torch_npu.iter().any(|pin| pin.0 == row.version.0));
     sheet.package("vllm-ascend", few(pinned.map(|plugin| plugin.version.to_string())));
     let index = PackageIndex::builtin();
     let version = row.version.to_string();
     if index.published("torch-npu", &version).is_none() {
-        let siblings = matrix.torch_npu_for(&row.torch).into_iter().map(|row| row.version.to_string());
+        let siblings =
+            matrix.torch_npu_for(&row.torch).into_iter().map(|row| row.version.to_string());
         let there = few(siblings.filter(|version| index.published("torch-npu", version).is_some()));
         sheet.push("index", ui::SHEET_INDEX.text(), ui::SheetNotInIndex { there }.text());
     }
@@ -214,9 +218,8 @@ fn cann(asked: &str) -> Option<Sheet> {
     let found = resolve_cann(asked, matrix.cann_versions()).ok()?;
     let version = found.version;
     let mut sheet = Sheet::new(SheetKind::Release, format!("CANN {version}"));
-    let made_for = |row: &&data::matrix::TorchNpu| {
-        row.cann.as_ref().is_some_and(|cann| cann.0 == version)
-    };
+    let made_for =
+        |row: &&data::matrix::TorchNpu| row.cann.as_ref().is_some_and(|cann| cann.0 == version);
     let own: Vec<&data::matrix::TorchNpu> = matrix.torch_npu.iter().filter(made_for).collect();
     sheet.package("torch_npu", few(own.iter().map(|row| row.version.to_string())));
     let others = matrix.torch_npu.iter().filter(|row| !made_for(row));
@@ -229,8 +232,7 @@ fn cann(asked: &str) -> Option<Sheet> {
     let plugins = matrix.vllm_ascend.iter().filter(|row| row.cann.0 == version);
     sheet.package("vllm-ascend", few(plugins.map(|row| row.version.to_string())));
     let mindspore = matrix.mindspore.iter();
-    let mindspore =
-        mindspore.filter(|row| row.cann.as_ref().is_some_and(|cann| cann.0 == version));
+    let mindspore = mindspore.filter(|row| row.cann.as_ref().is_some_and(|cann| cann.0 == version));
     sheet.package("MindSpore", few(mindspore.map(|row| row.version.clone())));
     if let Some(row) = matrix.cann(&version) {
         sheet.fact(ui::SHEET_IMAGE_CHIPS, row.chips.join(", "));
@@ -280,9 +282,10 @@ fn of_inner(text: &str) -> Option<Sheet> {
         return cann(&row.version.to_string());
     }
     // Builds of one line differ in their last digits only.
-    let near = matrix.drivers.iter().filter(|row| {
-        row.innerversion.as_ref().is_some_and(|own| own.0.same_line(&inner))
-    });
+    let near = matrix
+        .drivers
+        .iter()
+        .filter(|row| row.innerversion.as_ref().is_some_and(|own| own.0.same_line(&inner)));
     let near: Vec<String> = near.map(|row| row.version.to_string()).collect();
     let mut sheet = Sheet::new(SheetKind::Release, inner.to_string());
     sheet.fact(ui::SHEET_LINE_OF, near.join(", "));
@@ -330,9 +333,8 @@ fn triton_ascend(asked: &str) -> Option<Sheet> {
     let version: Version = asked.parse().ok()?;
     let mut sheet = Sheet::new(SheetKind::Release, format!("triton-ascend {version}"));
     let own = matrix.torch_npu.iter();
-    let own: Vec<_> = own
-        .filter(|row| row.triton_ascend.as_ref().is_some_and(|own| own.0 == version))
-        .collect();
+    let own: Vec<_> =
+        own.filter(|row| row.triton_ascend.as_ref().is_some_and(|own| own.0 == version)).collect();
     sheet.package("torch_npu", few(own.iter().map(|row| row.version.to_string())));
     let plugins = matrix.vllm_ascend.iter();
     let plugins: Vec<_> =

@@ -1,10 +1,25 @@
 //! Environment variables, with or without a value: `data/env_values.tsv`, and for names of CUDA the
 //! rules of `convert`.
 
+use base::report::{Evidence, Finding, Severity};
+use checks::verdict::run_all_checks;
 use convert::rules::{Match, Rules};
 use data::{EnvVars, VariableTable, ui};
 
+use facts::Facts;
+
 use super::{Fit, Sheet, SheetKind};
+
+/// The variable of the Ascend stack that a sentence names, with its value.
+pub(super) fn find_within(text: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '=' | '.' | ':' | '/');
+    let mut words = text.split(|c: char| !is_part(c)).filter(|word| word.contains('_'));
+    let known = |word: &&str| {
+        let name = word.split('=').next().unwrap_or_default();
+        VariableTable::builtin().find(name).is_some()
+    };
+    words.find(known)
+}
 
 pub(super) fn read(text: &str) -> Vec<Sheet> {
     let text = ["export ", "-e ", "--env ", "set ", "ENV ", "echo "]
@@ -32,29 +47,42 @@ fn of_table(name: &str, value: Option<&str>) -> Option<Sheet> {
     let upper = name.to_ascii_uppercase();
     let Some(row) = VariableTable::builtin().find(&upper) else { return of_list(&upper, value) };
     let mut sheet = Sheet::new(SheetKind::Variable, &upper);
-    sheet.summary = row.about();
     if let Some(other) = row.read_instead() {
-        sheet.judge(Fit::Conflict, ui::SheetUnread { name: row.name, other }.text());
+        // The name may be the own one of a script, so that it is no fault to set it.
+        sheet.summary = ui::SheetUnread { name: row.name, other }.text();
         sheet.fact(ui::SHEET_INSTEAD, other);
         sheet.commands.push(format!("ascend-doctor explain {other}"));
         sheet.source(row.source);
         return Some(sheet);
     }
+    sheet.summary = row.about();
     sheet.fact(ui::SHEET_SET_TO, value.unwrap_or_default());
     let unit = |text: &str| match text {
         "" => String::new(),
         text if row.unit.is_empty() || text == "unset" => text.to_owned(),
         text => format!("{text} {}", row.unit),
     };
-    let values = row.values.replace('|', ", ").replace("..", " to ");
+    let parts = row.values.split('|').map(|part| match part.strip_suffix("..") {
+        Some(low) => format!("≥ {low}"),
+        None => part.to_owned(),
+    });
+    let values = parts.collect::<Vec<_>>().join(", ");
     sheet.fact(ui::SHEET_VALUES, unit(&values));
     sheet.fact(ui::SHEET_DEFAULT, unit(row.default));
-    if let Some(value) = value {
+    if let Some(value) = value
+        && let Some(finding) = find_fault(&upper, value)
+    {
+        sheet.judge(Fit::Conflict, finding.title);
+        sheet.findings.push(finding.id);
+    } else if let Some(value) = value {
         let values = values.as_str();
         match row.accepts(value) {
             Some(true) => sheet.judge(Fit::Fits, ui::SheetValueFits { value }.text()),
             Some(false) => {
-                sheet.judge(Fit::Conflict, ui::SheetValueRefused { name: row.name, value, values }.text());
+                sheet.judge(
+                    Fit::Conflict,
+                    ui::SheetValueRefused { name: row.name, value, values }.text(),
+                );
             }
             None => sheet.judge(Fit::Unknown, ui::SheetValueUnlisted { name: row.name }.text()),
         }
@@ -62,6 +90,20 @@ fn of_table(name: &str, value: Option<&str>) -> Option<Sheet> {
     sheet.commands.push("ascend-doctor check --only ENV".to_owned());
     sheet.source(row.source);
     Some(sheet)
+}
+
+/// What `check` says of a machine on which this variable has this value.
+fn find_fault(name: &str, value: &str) -> Option<Finding> {
+    let mut facts = Facts::default();
+    facts.env.known = true;
+    facts.env.vars.insert(name.to_owned(), value.to_owned());
+    let report = run_all_checks(&facts, None, &|_| None);
+    report.findings.into_iter().find(|finding| {
+        let is_about = |evidence: &Evidence| evidence == &Evidence::env(name).value(value);
+        finding.id.starts_with("ENV-")
+            && finding.severity != Severity::Info
+            && finding.evidence.iter().any(is_about)
+    })
 }
 
 /// The sheet of a variable of which only the reader is known.

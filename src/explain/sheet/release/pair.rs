@@ -63,6 +63,12 @@ pub(super) fn read(text: &str, versions: &[(Package, String)]) -> Option<Sheet> 
     {
         torch_npu_with_torch(matrix, &npu, &torch, &mut found);
     }
+    // Between torch and CANN stands torch_npu, which decides if it is named.
+    if let (Some(torch), Some(cann), None) =
+        (named.parse(Package::Torch), named.parse(Package::Cann), named.get(Package::TorchNpu))
+    {
+        torch_with_cann(matrix, &torch, &cann, &mut found);
+    }
     if let (Some(driver), Some(cann)) = (named.parse(Package::Driver), named.parse(Package::Cann)) {
         driver_with_cann(matrix, &driver, &cann, &mut found);
     }
@@ -98,12 +104,7 @@ pub(super) fn read(text: &str, versions: &[(Package, String)]) -> Option<Sheet> 
     Some(sheet)
 }
 
-fn torch_npu_with_cann(
-    matrix: &Matrix,
-    npu: &Version,
-    cann: &CannVersion,
-    found: &mut Judgements,
-) {
+fn torch_npu_with_cann(matrix: &Matrix, npu: &Version, cann: &CannVersion, found: &mut Judgements) {
     let (package, other) = (format!("torch_npu {npu}"), format!("CANN {cann}"));
     match matrix.torch_npu_with_cann(npu, cann) {
         Support::Recommended { source } => {
@@ -138,6 +139,42 @@ fn torch_npu_with_torch(matrix: &Matrix, npu: &Version, torch: &Version, found: 
     }
 }
 
+fn torch_with_cann(matrix: &Matrix, torch: &Version, cann: &CannVersion, found: &mut Judgements) {
+    let (package, other) = (format!("torch {torch}"), format!("CANN {cann}"));
+    let rows = matrix.torch_npu_for(torch);
+    let fits = rows.iter().find_map(|row| match matrix.torch_npu_with_cann(&row.version, cann) {
+        Support::Recommended { source } | Support::Compatible { source, .. } => {
+            Some((row.version.to_string(), source))
+        }
+        _ => None,
+    });
+    if let Some((through, source)) = fits {
+        let words = ui::SheetPairThrough { package, other, through }.text();
+        found.add(Fit::Fits, words, &source);
+        return;
+    }
+    let refused =
+        rows.iter().filter_map(|row| match matrix.torch_npu_with_cann(&row.version, cann) {
+            Support::Unsupported { accepted, source, .. } => Some((accepted, source)),
+            _ => None,
+        });
+    let refused: Vec<_> = refused.collect();
+    // One row that says nothing leaves the pair open.
+    if refused.is_empty() || refused.len() < rows.len() {
+        found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other }.text(), "");
+        return;
+    }
+    let mut accepted: Vec<String> = Vec::new();
+    for version in refused.iter().flat_map(|(accepted, _)| accepted) {
+        if !accepted.contains(version) {
+            accepted.push(version.clone());
+        }
+    }
+    let accepted = format!("CANN {}", accepted.join(", "));
+    let words = ui::SheetPairConflict { package, other, accepted }.text();
+    found.add(Fit::Conflict, words, refused.first().map_or("", |(_, source)| source));
+}
+
 fn driver_with_cann(
     matrix: &Matrix,
     driver: &DottedVersion,
@@ -156,8 +193,7 @@ fn driver_with_cann(
         }
         DriverSupport::TooOld { expected, .. } => {
             let accepted = format!("driver {}", expected.join(", "));
-            let words =
-                ui::SheetPairConflict { package: other, other: package, accepted }.text();
+            let words = ui::SheetPairConflict { package: other, other: package, accepted }.text();
             found.add(Fit::Conflict, words, "");
         }
         _ => found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other }.text(), ""),

@@ -1,0 +1,455 @@
+//! The tools: their arguments, and the command line that each becomes.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::call::Order;
+use super::page;
+use super::place::Roots;
+use crate::cli::Allowed;
+use crate::cmd::front;
+
+/// The longest text of an argument, in bytes. Longer logs are passed as files.
+const TEXT: usize = 1 << 20;
+
+/// A tool.
+#[derive(Debug)]
+pub(super) struct Tool {
+    pub(super) name: &'static str,
+    title: &'static str,
+    description: &'static str,
+    arguments: &'static [Argument],
+    /// The member of the document that is paged.
+    pub(super) items: &'static str,
+    /// Whether it changes nothing.
+    reads_only: bool,
+    build: fn(&Given<'_>, &mut Order) -> Result<(), String>,
+}
+
+/// An argument of a tool.
+#[derive(Debug)]
+struct Argument {
+    name: &'static str,
+    kind: ArgumentKind,
+    about: &'static str,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum ArgumentKind {
+    Text,
+    Choice(&'static [&'static str]),
+    Number,
+    /// One or several paths below the allowed directories.
+    Paths,
+    Words,
+}
+
+const PROFILES: &[&str] = &[
+    "general",
+    "import",
+    "torch",
+    "inference",
+    "vllm",
+    "sglang",
+    "mindspore",
+    "train",
+    "multi-node",
+    "container",
+    "build",
+    "node",
+];
+const ARCHS: &[&str] = &["aarch64", "x86_64"];
+
+const fn text(name: &'static str, about: &'static str) -> Argument {
+    Argument { name, kind: ArgumentKind::Text, about }
+}
+
+const fn paths(about: &'static str) -> Argument {
+    Argument { name: "paths", kind: ArgumentKind::Paths, about }
+}
+
+/// All tools, in the order in which agents need them.
+const TOOLS: &[Tool] = &[
+    Tool {
+        name: "identify",
+        title: "Identify one input",
+        description: "Explain one pasted thing: an error code, a line of a log, a finding ID, a \
+            version or pair of versions, an environment variable, a chip, a wheel or image name, a \
+            library. Reads no file.",
+        arguments: &[text("text", "What to explain, for example `507035` or `torch_npu 2.7.1`.")],
+        items: "items",
+        reads_only: true,
+        build: identify,
+    },
+    Tool {
+        name: "diagnose_log",
+        title: "Find the first cause in logs",
+        description: "Find the first cause of a failure in logs, with the lines that prove it and \
+            the fix. Pass the text, or paths of files, directories or archives.",
+        arguments: &[
+            text("text", "Lines of the log."),
+            paths("Log files, directories or archives."),
+            Argument { name: "top", kind: ArgumentKind::Number, about: "Number of causes." },
+        ],
+        items: "findings",
+        reads_only: true,
+        build: diagnose_log,
+    },
+    Tool {
+        name: "check",
+        title: "Check a machine",
+        description: "Check this machine, or a copied root, for what its purpose requires: driver, \
+            CANN, Python packages, devices. The verdict is pass, fail or inconclusive.",
+        arguments: &[
+            Argument {
+                name: "profile",
+                kind: ArgumentKind::Choice(PROFILES),
+                about: "Purpose of the machine.",
+            },
+            text("root", "Copied or mounted root to check instead of this machine."),
+            Argument { name: "only", kind: ArgumentKind::Words, about: "Only these IDs." },
+            Argument { name: "skip", kind: ArgumentKind::Words, about: "Skip these IDs." },
+        ],
+        items: "findings",
+        reads_only: true,
+        build: check,
+    },
+    Tool {
+        name: "compat",
+        title: "List compatible versions",
+        description: "List versions that work together, and the commands that install them. Name \
+            the versions that are fixed.",
+        arguments: &[
+            text("torch", "PyTorch version."),
+            text("torch_npu", "torch_npu version."),
+            text("cann", "CANN version."),
+            text("vllm_ascend", "vllm-ascend version."),
+            text("python", "Python version, such as 3.11."),
+            text("soc", "Chip, such as 910b, a3 or 310p."),
+            Argument {
+                name: "arch",
+                kind: ArgumentKind::Choice(ARCHS),
+                about: "Architecture of the host.",
+            },
+        ],
+        items: "findings",
+        reads_only: true,
+        build: compat,
+    },
+    Tool {
+        name: "convert_preview",
+        title: "Preview the conversion of CUDA code",
+        description: "List the changes that turn CUDA code into NPU code, and every place that a \
+            person must decide. Writes nothing.",
+        arguments: &[
+            paths("Source files or directories."),
+            text("target", "torch_npu version to convert for."),
+        ],
+        items: "findings",
+        reads_only: true,
+        build: convert_preview,
+    },
+    Tool {
+        name: "audit_ops",
+        title: "Audit the operators of a model",
+        description: "List the operators of a model or source tree that run on the NPU, are \
+            decomposed, fall back to the CPU, or fail.",
+        arguments: &[
+            paths("Models (.pt2, .onnx, traces) or Python sources."),
+            text("torch_npu", "torch_npu version."),
+            text("soc", "Chip, such as 910b."),
+        ],
+        items: "findings",
+        reads_only: true,
+        build: audit_ops,
+    },
+    Tool {
+        name: "search",
+        title: "Search codes and causes",
+        description: "Search error codes and causes by words, in English or Chinese.",
+        arguments: &[text("words", "Words, for example `link timeout`.")],
+        items: "items",
+        reads_only: true,
+        build: search,
+    },
+];
+
+/// Tools that need permission at the start of the server.
+const VERIFY: Tool = Tool {
+    name: "verify",
+    title: "Verify the results of the NPUs",
+    description: "Run test computations on every NPU and compare the results. Uses the devices for \
+        some seconds.",
+    arguments: &[],
+    items: "findings",
+    reads_only: false,
+    build: verify,
+};
+const CONVERT: Tool = Tool {
+    name: "convert",
+    title: "Convert CUDA code in place",
+    description: "Convert a source tree in place. The answer names the command that undoes it. \
+        Preview first.",
+    arguments: &[
+        paths("Source files or directories."),
+        text("target", "torch_npu version to convert for."),
+    ],
+    items: "findings",
+    reads_only: false,
+    build: convert_in_place,
+};
+
+/// The tools that a server offers.
+pub(super) fn offered(allowed: &[Allowed]) -> Vec<&'static Tool> {
+    let mut all: Vec<&Tool> = TOOLS.iter().collect();
+    for (one, tool) in [(Allowed::Verify, &VERIFY), (Allowed::Convert, &CONVERT)] {
+        if allowed.contains(&one) {
+            all.push(tool);
+        }
+    }
+    all
+}
+
+impl Tool {
+    /// The tool as `tools/list` shows it.
+    pub(super) fn describe(&self) -> Value {
+        let mut properties = Map::new();
+        for argument in self.arguments {
+            properties.insert(argument.name.to_owned(), argument.schema());
+        }
+        let cursor = "Continue a result: its `nextCursor`.";
+        properties.insert("cursor".to_owned(), json!({ "type": "string", "description": cursor }));
+        json!({
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "inputSchema": {
+                "type": "object",
+                "properties": properties,
+                "required": self.required(),
+                "additionalProperties": false,
+            },
+            "outputSchema": page::schema(),
+            "annotations": {
+                "title": self.title,
+                "readOnlyHint": self.reads_only,
+                "destructiveHint": !self.reads_only,
+                "openWorldHint": false,
+            },
+        })
+    }
+
+    /// Arguments without which a tool has nothing to do. Logs come as text or as paths.
+    fn required(&self) -> Vec<&'static str> {
+        match self.name {
+            "identify" => vec!["text"],
+            "search" => vec!["words"],
+            "convert_preview" | "convert" | "audit_ops" => vec!["paths"],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The run that a call asks for.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the arguments, for the model to correct.
+    pub(super) fn order(&self, arguments: &Value, roots: &Roots) -> Result<Order, String> {
+        let object = arguments.as_object().ok_or("`arguments` must be an object")?;
+        for name in object.keys() {
+            let is_known =
+                name == "cursor" || self.arguments.iter().any(|argument| argument.name == name);
+            if !is_known {
+                return Err(format!("no argument `{name}`"));
+            }
+        }
+        for name in self.required() {
+            if object.get(name).is_none_or(Value::is_null) {
+                return Err(format!("the argument `{name}` is missing"));
+            }
+        }
+        for argument in self.arguments {
+            if let (ArgumentKind::Choice(choices), Some(value)) =
+                (argument.kind, object.get(argument.name))
+                && !value.as_str().is_some_and(|value| choices.contains(&value))
+            {
+                return Err(format!("`{}` must be one of {}", argument.name, choices.join(", ")));
+            }
+        }
+        let mut order = Order { arguments: Vec::new(), input: None };
+        (self.build)(&Given { object, roots }, &mut order)?;
+        Ok(order)
+    }
+}
+
+impl Argument {
+    fn schema(&self) -> Value {
+        let strings = || json!({ "type": "string" });
+        let mut schema = match self.kind {
+            ArgumentKind::Text => strings(),
+            ArgumentKind::Choice(choices) => json!({ "type": "string", "enum": choices }),
+            ArgumentKind::Number => json!({ "type": "integer", "minimum": 1, "maximum": 100 }),
+            ArgumentKind::Paths | ArgumentKind::Words => {
+                json!({ "type": "array", "items": strings(), "minItems": 1, "maxItems": 100 })
+            }
+        };
+        schema["description"] = self.about.into();
+        schema
+    }
+}
+
+/// The arguments of a call.
+struct Given<'a> {
+    object: &'a Map<String, Value>,
+    roots: &'a Roots,
+}
+
+impl Given<'_> {
+    fn text(&self, name: &str) -> Result<Option<&str>, String> {
+        let Some(value) = self.object.get(name).filter(|value| !value.is_null()) else {
+            return Ok(None);
+        };
+        let text = value.as_str().ok_or_else(|| format!("`{name}` must be a text"))?;
+        if text.len() > TEXT || text.contains('\0') {
+            return Err(format!("`{name}` is longer than {TEXT} bytes, or holds a NUL character"));
+        }
+        Ok(Some(text))
+    }
+
+    fn list(&self, name: &str) -> Result<Vec<&str>, String> {
+        let Some(value) = self.object.get(name).filter(|value| !value.is_null()) else {
+            return Ok(Vec::new());
+        };
+        let list = value.as_array().filter(|list| list.len() <= 100);
+        let list = list.ok_or_else(|| format!("`{name}` must be a list of at most 100 texts"))?;
+        let texts: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
+        texts.ok_or_else(|| format!("`{name}` must be a list of texts"))
+    }
+
+    /// The paths, resolved. A resolved path begins with `/`, so that none is read as an option.
+    fn paths(&self) -> Result<Vec<OsString>, String> {
+        let resolve = |path: &str| self.roots.resolve(path).map(Into::into);
+        self.list("paths")?.into_iter().map(resolve).collect()
+    }
+
+    /// Adds `--option=value` for a text. As one word, a value that begins with a dash is no option.
+    fn add_option(&self, order: &mut Order, name: &str, option: &str) -> Result<(), String> {
+        if let Some(value) = self.text(name)? {
+            order.arguments.push(format!("{option}={value}").into());
+        }
+        Ok(())
+    }
+}
+
+fn words(order: &mut Order, words: &[&str]) {
+    order.arguments.extend(words.iter().map(OsString::from));
+}
+
+fn identify(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
+    let text = given.text("text")?.unwrap_or_default();
+    // Texts that name a file would be read from outside of the allowed directories.
+    let words = front::words_of_text(text).ok_or_else(|| {
+        format!("nothing is known of `{text}`: pass an error code, a version, a variable or a line of a log")
+    })?;
+    order.arguments.extend(words.into_iter().map(OsString::from));
+    Ok(())
+}
+
+fn diagnose_log(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
+    words(order, &["translate-error", "--anonymize"]);
+    if let Some(top) = given.object.get("top").filter(|top| !top.is_null()) {
+        let top = top.as_u64().filter(|top| (1..=100).contains(top));
+        let top = top.ok_or("`top` must be a number from 1 to 100")?;
+        order.arguments.push(format!("--top={top}").into());
+    }
+    match (given.text("text")?, given.paths()?) {
+        (Some(text), paths) if paths.is_empty() => {
+            order.input = Some(text.to_owned());
+            words(order, &["-"]);
+        }
+        (None, paths) if !paths.is_empty() => {
+            words(order, &["--as", "file", "--"]);
+            order.arguments.extend(paths);
+        }
+        _ => return Err("pass `text` or `paths`, one of both".to_owned()),
+    }
+    Ok(())
+}
+
+fn check(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
+    // The name of the machine is of no use to a model.
+    words(order, &["check", "--host=machine"]);
+    given.add_option(order, "profile", "--profile")?;
+    if let Some(root) = given.text("root")? {
+        words(order, &["--sysroot"]);
+        order.arguments.push(given.roots.resolve(root)?.into());
+    }
+    for (name, option) in [("only", "--only"), ("skip", "--skip")] {
+        let ids = given.list(name)?;
+        if !ids.is_empty() {
+            order.arguments.push(format!("{option}={}", ids.join(",")).into());
+        }
+    }
+    Ok(())
+}
+
+fn compat(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
+    words(order, &["compat"]);
+    for (name, option) in [
+        ("torch", "--torch"),
+        ("torch_npu", "--torch-npu"),
+        ("cann", "--cann"),
+        ("vllm_ascend", "--vllm-ascend"),
+        ("soc", "--soc"),
+        ("arch", "--arch"),
+    ] {
+        given.add_option(order, name, option)?;
+    }
+    if let Some(python) = given.text("python")? {
+        // The option also takes an interpreter, which would be read.
+        if Path::new(python).components().count() != 1 || !python.starts_with('3') {
+            return Err("`python` must be a version such as 3.11".to_owned());
+        }
+        order.arguments.push(format!("--python={python}").into());
+    }
+    Ok(())
+}
+
+fn convert_preview(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
+    words(order, &["convert"]);
+    given.add_option(order, "target", "--target")?;
+    words(order, &["--"]);
+    order.arguments.extend(given.paths()?);
+    Ok(())
+}
+
+fn convert_in_place(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
+    words(order, &["convert"]);
+    given.add_option(order, "target", "--target")?;
+    words(order, &["--root"]);
+    order.arguments.extend(given.paths()?);
+    Ok(())
+}
+
+fn audit_ops(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
+    words(order, &["audit-ops"]);
+    given.add_option(order, "torch_npu", "--torch-npu")?;
+    given.add_option(order, "soc", "--soc")?;
+    words(order, &["--"]);
+    order.arguments.extend(given.paths()?);
+    Ok(())
+}
+
+fn search(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
+    let wanted = given.text("words")?.unwrap_or_default();
+    words(order, &["translate-error"]);
+    order.arguments.push(format!("--search={wanted}").into());
+    Ok(())
+}
+
+fn verify(_: &Given<'_>, order: &mut Order) -> Result<(), String> {
+    words(order, &["verify"]);
+    Ok(())
+}
