@@ -21,6 +21,7 @@ use crate::cmd::bundle::Manifest;
 use crate::cmd::compat::MatrixMember;
 use crate::cmd::data_status::DataMembers;
 use crate::cmd::explain::ExplainDocument;
+use crate::cmd::output::{InputMember, WithInput};
 use crate::cmd::requested::ResolvedMember;
 use crate::cmd::translate_error::codes::CodesDocument;
 use crate::cmd::verify::EventLine;
@@ -57,6 +58,9 @@ macro_rules! reports {
         struct $name {
             #[schemars(flatten)]
             report: JsonReport<'static>,
+            // Of a run without a named subcommand.
+            #[schemars(flatten)]
+            input: Option<InputMember<'static>>,
             $(#[schemars(flatten)] $field: $type,)*
         }
     )*};
@@ -107,12 +111,12 @@ pub fn documents() -> Vec<Document> {
         document::<AuditOps>("audit-ops", 2),
         document::<Manifest>("bundle", 1),
         document::<Check>("check", 2),
-        document::<CodesDocument<'static>>("codes", 1),
+        document::<WithInput<'static, CodesDocument<'static>>>("codes", 1),
         document::<Compat>("compat", 2),
         document::<Convert>("convert", 2),
         document::<ConvertUndo>("convert-undo", 2),
         document::<DataStatus>("data", 2),
-        document::<ExplainDocument<'static>>("explain", 1),
+        document::<WithInput<'static, ExplainDocument<'static>>>("explain", 1),
         document::<Facts>("facts", 1),
         document::<FleetMerge>("fleet", 2),
         document::<ManifestFile>("manifest", 1),

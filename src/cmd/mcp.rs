@@ -83,9 +83,12 @@ pub(super) fn run(args: &McpArgs, lang: Lang) -> anyhow::Result<ExitStatus> {
                 send(&message::error(&request.id(), &RpcError::busy()))?;
                 continue;
             }
+            // Known before it runs, so that a notice that follows at once finds it.
+            let canceler = Canceler::default();
+            lock(&server.running).insert(request.id().to_string(), canceler.clone());
             let server = Arc::clone(&server);
             let thread = std::thread::Builder::new();
-            let spawned = thread.spawn(move || server.answer_call(&request));
+            let spawned = thread.spawn(move || server.answer_call(&request, &canceler));
             calls.push(spawned.or_fault(|| faults::CannotRepeat.fault())?);
         } else {
             send(&server.answer(&request))?;
@@ -153,23 +156,24 @@ impl Server {
     }
 
     /// Runs a tool and sends its result, unless it is canceled.
-    fn answer_call(&self, request: &Request) {
+    fn answer_call(&self, request: &Request, canceler: &Canceler) {
         let id = request.id();
         let answer = match request.era() {
-            Ok(era) => match self.call(request) {
+            Ok(era) => match self.call(request, canceler) {
                 Ok(Some(result)) => Some(message::result(&id, result, era, &request.method)),
                 Ok(None) => None,
                 Err(error) => Some(message::error(&id, &error)),
             },
             Err(error) => Some(message::error(&id, &error)),
         };
+        lock(&self.running).remove(&id.to_string());
         if let Some(answer) = answer {
             // A client that is gone needs no answer; the loop sees the end of its input.
             let _ = send(&answer);
         }
     }
 
-    fn call(&self, request: &Request) -> Result<Option<Value>, RpcError> {
+    fn call(&self, request: &Request, canceler: &Canceler) -> Result<Option<Value>, RpcError> {
         let name = request.params.get("name").and_then(Value::as_str).unwrap_or_default();
         let tool = self.tools.iter().find(|tool| tool.name == name);
         let tool = tool.ok_or_else(|| RpcError::invalid(format!("no tool `{name}`")))?;
@@ -181,12 +185,7 @@ impl Server {
             Err(why) => return Ok(Some(page::refusal(&why))),
         };
         let cursor = page::read_cursor(arguments)?;
-        let key = request.id().to_string();
-        let canceler = Canceler::default();
-        lock(&self.running).insert(key.clone(), canceler.clone());
-        let outcome = call::run(&order, self.lang, self.limit, &canceler);
-        lock(&self.running).remove(&key);
-        Ok(match outcome {
+        Ok(match call::run(&order, self.lang, self.limit, canceler) {
             Outcome::Canceled => None,
             Outcome::Failed(why) => Some(page::refusal(&why)),
             Outcome::Ended { status, output, errors } => {

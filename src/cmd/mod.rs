@@ -25,7 +25,7 @@ mod machine;
 mod manifest;
 mod matrix;
 mod mcp;
-mod output;
+pub(crate) mod output;
 mod output_file;
 mod plan_script;
 mod progress;

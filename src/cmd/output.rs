@@ -32,10 +32,13 @@ pub(crate) struct InputMember<'a> {
 
 /// A document with the detected input, if there is one.
 #[derive(Serialize)]
-struct WithInput<'a, D> {
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct WithInput<'a, D> {
     #[serde(flatten)]
     document: &'a D,
+    /// What a command line without a subcommand was taken for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(default))]
     input: Option<&'a Detected>,
 }
 

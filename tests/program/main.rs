@@ -2,6 +2,8 @@
 //!
 //! One test program, because each one links all crates.
 //!
+//! - `any_input`: command lines without a subcommand;
+//! - `mcp`: the server for agents, message by message;
 //! - `check`: whole machines;
 //! - `guards`: an attack for each guard;
 //! - `convert`, `audit_ops`, `translate_error`, `verify`, `fleet`: the other subcommands;
@@ -19,6 +21,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod any_input;
 mod audit_ops;
 mod check;
 mod cli_conventions;
@@ -32,6 +35,7 @@ mod guards;
 mod json_contract;
 mod language;
 mod logs;
+mod mcp;
 mod option_table;
 mod outputs;
 mod report_and_bundle;
