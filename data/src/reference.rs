@@ -88,7 +88,7 @@ impl Variable {
 
     /// Whether the source lists every value: words such as `path` stand for texts of any kind.
     pub fn is_closed(&self) -> bool {
-        let open = |part: &str| matches!(part, "path" | "devices" | "interface" | "text");
+        let open = |part: &str| matches!(part, "path" | "interface" | "text");
         !self.values.is_empty()
             && self.read_instead().is_none()
             && !self.values.split('|').any(open)
@@ -106,6 +106,11 @@ impl Variable {
                 }
                 _ => false,
             },
+            None if part == "devices" => {
+                let is_id =
+                    |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
+                value.split(',').all(is_id)
+            }
             None => part.eq_ignore_ascii_case(value),
         };
         self.is_closed().then(|| self.values.split('|').any(fits))

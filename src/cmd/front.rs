@@ -15,6 +15,9 @@ use crate::cli::Cli;
 use base::text::{Text, nearest, shell_quote};
 use data::ui;
 
+/// The longest command of the first line, in characters.
+const LINE: usize = 60;
+
 /// The kind of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -80,13 +83,20 @@ pub struct Detected {
     kind: InputType,
     /// The command that handles only this kind.
     command: String,
+    /// The kind in words.
+    #[serde(skip)]
+    what: Text,
 }
 
 impl Detected {
     /// The first line of the answer.
     pub(super) fn line(&self) -> Text {
-        let command = &self.command;
-        ui::DetectedInput { what: self.kind.label().text(), command }.text()
+        // A pasted line of a log would be there twice.
+        let command = match self.command.char_indices().nth(LINE) {
+            Some((at, _)) => format!("{}…", &self.command[..at]),
+            None => self.command.clone(),
+        };
+        ui::DetectedInput { what: self.what.clone(), command }.text()
     }
 }
 
@@ -97,11 +107,26 @@ struct Route {
     /// The subcommand with its options, for example `check --facts`.
     command: &'static [&'static str],
     inputs: Vec<String>,
+    /// What the input is, if the kind has several forms.
+    form: Option<ui::Label>,
 }
 
 impl Route {
     fn new(kind: InputType, command: &'static [&'static str], input: &str) -> Self {
-        Self { kind, command, inputs: vec![input.to_owned()] }
+        Self { kind, command, inputs: vec![input.to_owned()], form: None }
+    }
+
+    fn of_form(self, form: ui::Label) -> Self {
+        Self { form: Some(form), ..self }
+    }
+
+    fn what(&self) -> Text {
+        self.form.unwrap_or_else(|| self.kind.label()).text()
+    }
+
+    /// Whether `explain` has a page about each input of the kind.
+    fn is_explained(&self) -> bool {
+        matches!(self.kind, InputType::Code | InputType::Name | InputType::Fact | InputType::Api)
     }
 
     /// The words behind the options of all subcommands.
@@ -130,6 +155,8 @@ enum Found {
     One(Route),
     /// Two do, and the user has to choose.
     Two(Route, Route),
+    /// Each needs a command of its own.
+    Mixed(Vec<Route>),
     /// An address: nothing is fetched.
     Address,
     /// Nothing is known of them.
@@ -147,6 +174,8 @@ pub enum Refusal {
     Address(String),
     /// Two subcommands can handle the input: their command lines.
     Ambiguous(String, [String; 2]),
+    /// The inputs need different subcommands: the command lines.
+    Mixed(Vec<String>),
 }
 
 /// Completes a command line whose first word `thing` is no subcommand, and parses it.
@@ -158,7 +187,7 @@ pub(super) fn complete(
     command: &mut clap::Command,
     arguments: &[OsString],
     thing: &str,
-) -> Result<Result<Cli, clap::Error>, Refusal> {
+) -> Result<Completed, Refusal> {
     let at = arguments.iter().skip(1).position(|argument| argument == thing);
     let at = at.ok_or(Refusal::Usage)? + 1;
     // Inputs end at the next option.
@@ -171,20 +200,43 @@ pub(super) fn complete(
     let route = match detect(&things) {
         Found::One(route) => route,
         Found::Two(first, second) => choose(&things, first, second)?,
+        Found::Mixed(routes) => {
+            return Err(Refusal::Mixed(routes.iter().map(Route::shown).collect()));
+        }
         Found::Address => return Err(Refusal::Address(things.join(" "))),
         Found::Nothing if is_misspelled(thing) => return Err(Refusal::Usage),
         Found::Nothing => return Err(Refusal::Unknown(things.join(" "))),
     };
     let rest = &arguments[at + things.len()..];
     let words = route.words();
-    // Options stand before the inputs, since `--` ends them.
-    let own = route.command.len();
-    let mut completed: Vec<OsString> = arguments[..at].to_vec();
-    completed.extend(words[..own].iter().map(OsString::from));
-    completed.extend(rest.iter().cloned());
-    completed.extend(words[own..].iter().map(OsString::from));
-    let detected = Detected { kind: route.kind, command: route.shown() };
-    Ok(Cli::read(command, completed).map(|cli| Cli { detected: Some(detected), ..cli }))
+    let before = arguments[..at].iter().filter(|argument| *argument != "--");
+    let mut completed: Vec<OsString> = before.cloned().collect();
+    match words.iter().position(|word| word == "--") {
+        // Options stand before `--`, since it ends them.
+        Some(end) => {
+            completed.extend(words[..end].iter().map(OsString::from));
+            completed.extend(rest.iter().cloned());
+            completed.extend(words[end..].iter().map(OsString::from));
+        }
+        // The subcommand may end in an option that takes the input.
+        None => {
+            completed.extend(words.iter().map(OsString::from));
+            completed.extend(rest.iter().cloned());
+        }
+    }
+    let detected = Detected { kind: route.kind, command: route.shown(), what: route.what() };
+    let cli = Cli::read(command, &completed);
+    let cli = cli.map(|cli| Cli { detected: Some(detected), ..cli });
+    Ok(Completed { cli, arguments: completed })
+}
+
+/// A command line with its subcommand.
+#[derive(Debug)]
+pub(super) struct Completed {
+    /// What clap makes of it.
+    pub(super) cli: Result<Cli, clap::Error>,
+    /// Its arguments.
+    pub(super) arguments: Vec<OsString>,
 }
 
 /// Completes a command line without any input: the machine is examined.
@@ -194,7 +246,9 @@ pub(super) fn complete_empty(
 ) -> Result<Cli, clap::Error> {
     let mut completed = arguments.to_vec();
     completed.push("check".into());
-    let detected = Detected { kind: InputType::Machine, command: "ascend-doctor check".to_owned() };
+    let kind = InputType::Machine;
+    let shown = "ascend-doctor check".to_owned();
+    let detected = Detected { kind, command: shown, what: kind.label().text() };
     Cli::read(command, completed).map(|cli| Cli { detected: Some(detected), ..cli })
 }
 
@@ -207,7 +261,7 @@ fn is_option(word: &str) -> bool {
 /// The first argument that is a negative number, which clap takes for an option.
 pub(super) fn negative_number(arguments: &[OsString]) -> Option<&str> {
     let mut texts = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
-    texts.find(|text| text.starts_with('-') && text.len() > 2 && !is_option(text))
+    texts.find(|text| text.starts_with('-') && text.len() > 1 && !is_option(text))
 }
 
 fn is_misspelled(word: &str) -> bool {
@@ -216,32 +270,39 @@ fn is_misspelled(word: &str) -> bool {
     !nearest(word, names.map(|sub| sub.get_name().to_owned()), 1).is_empty()
 }
 
-/// Finds out what inputs are: each by itself, else all of them as the words of one.
+/// Finds out what inputs are: the words of one, else each by itself.
 fn detect(things: &[String]) -> Found {
-    let found: Vec<Found> = things.iter().map(|thing| detect_one(thing)).collect();
-    let mut joined: Option<Route> = None;
-    for one in &found {
-        match (one, &mut joined) {
-            (Found::One(route), None) => joined = Some(route.clone()),
-            (Found::One(route), Some(all)) if route.command == all.command => {
-                all.inputs.extend(route.inputs.iter().cloned());
-            }
-            _ => {
-                joined = None;
-                break;
-            }
-        }
+    if let [thing] = things {
+        return detect_one(thing);
     }
-    match joined {
-        // `torch 2.9` is one release, though each word is a name.
-        Some(route) if things.len() == 1 || !matches!(route.kind, InputType::Fact) => {
-            Found::One(route)
-        }
-        _ if things.len() == 1 => found.into_iter().next().unwrap_or(Found::Nothing),
-        other => match detect_one(&things.join(" ")) {
-            Found::Nothing => other.map_or(Found::Nothing, Found::One),
-            whole => whole,
-        },
+    // `torch 2.9` is one release, though each word is a name of its own.
+    let whole = detect_one(&things.join(" "));
+    let one_fact = matches!(&whole, Found::One(route) if route.kind == InputType::Fact);
+    let each: Vec<Found> = things.iter().map(|thing| detect_one(thing)).collect();
+    let routes: Option<Vec<Route>> = each
+        .into_iter()
+        .map(|found| match found {
+            Found::One(route) => Some(route),
+            _ => None,
+        })
+        .collect();
+    match routes {
+        Some(routes) if !one_fact => join(routes),
+        _ => whole,
+    }
+}
+
+/// The command for all of several inputs, if there is one.
+fn join(routes: Vec<Route>) -> Found {
+    let same = |route: &Route| route.command == routes[0].command;
+    let inputs = || routes.iter().flat_map(|route| route.inputs.clone()).collect();
+    if routes.iter().all(same) {
+        Found::One(Route { inputs: inputs(), ..routes[0].clone() })
+    } else if routes.iter().all(Route::is_explained) {
+        let (kind, command) = (InputType::Name, &["explain"]);
+        Found::One(Route { kind, command, inputs: inputs(), form: None })
+    } else {
+        Found::Mixed(routes)
     }
 }
 

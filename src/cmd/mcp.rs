@@ -189,7 +189,7 @@ impl Server {
             Outcome::Canceled => None,
             Outcome::Failed(why) => Some(page::refusal(&why)),
             Outcome::Ended { status, output, errors } => {
-                Some(page::result(tool, status, &output, &errors, cursor))
+                Some(page::result(tool, (status, &output, &errors), cursor, self.lang))
             }
         })
     }

@@ -100,7 +100,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         check_writable(file)?;
     }
     let mut output = Output::new(&cli.output, file, settings, gate);
-    output.set_detected(cli.detected.take());
+    output.set_detected(cli.detected.take(), cli.command.as_ref().is_some_and(prints_a_report));
     let Some(command) = &cli.command else { return Ok(ExitStatus::Failure) };
     query::settle_format(command, &mut output)?;
     if let Command::TranslateError(args) = command
@@ -177,6 +177,20 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
         | Command::Man(_)
         | Command::VerifyChild { .. } => return None,
     })
+}
+
+/// Whether a subcommand prints an answer for people, rather than a file: a page, facts, a script.
+fn prints_a_report(command: &Command) -> bool {
+    match command {
+        Command::Check(args) => {
+            !args.facts_only && !args.plan && args.expect_from.is_none() && args.query.is_empty()
+        }
+        Command::TranslateError(args) => !args.schema && !args.follow,
+        Command::Explain(args) => !args.report_schema,
+        Command::Convert(args) => !args.diff,
+        Command::Report(_) | Command::Bundle(_) => false,
+        _ => true,
+    }
 }
 
 /// Whether a subcommand does something in parallel: the others start no thread.

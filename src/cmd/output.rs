@@ -55,6 +55,8 @@ pub(super) struct Output {
     pack: Option<String>,
     /// What the input was taken for, if no subcommand was named.
     detected: Option<Detected>,
+    /// Whether the answer begins with it.
+    says_detected: bool,
 }
 
 impl Output {
@@ -89,6 +91,7 @@ impl Output {
             data: data_pack::in_use(),
             pack: args.data_pack.as_ref().map(|path| path.display().to_string()),
             detected: None,
+            says_detected: false,
         }
     }
 
@@ -98,8 +101,9 @@ impl Output {
     }
 
     /// Names the input that the program detected.
-    pub(super) fn set_detected(&mut self, detected: Option<Detected>) {
+    pub(super) fn set_detected(&mut self, detected: Option<Detected>, is_said: bool) {
         self.detected = detected;
+        self.says_detected = is_said;
     }
 
     /// What the file of settings says.
@@ -231,7 +235,8 @@ impl Output {
         render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
     ) -> io::Result<()> {
         progress::stop();
-        let line = self.detected.as_ref().filter(|_| self.format() == Format::Text);
+        let says = self.says_detected && self.format() == Format::Text;
+        let line = self.detected.as_ref().filter(|_| says);
         let render = |out: &mut dyn Write, style: Style| {
             if let Some(detected) = line {
                 writeln!(out, "{}\n", escape_line(detected.line().get(style.lang)))?;

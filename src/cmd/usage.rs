@@ -23,7 +23,7 @@ use data::{KnownWheels, Matrix, ui};
 const EXAMPLES: [(&str, ui::Label); 3] = [
     ("507035", ui::INPUT_CODE),
     ("train.log", ui::INPUT_LOG),
-    ("'torch_npu 2.7.1'", ui::INPUT_FACT),
+    ("'torch_npu 2.7.1'", ui::SHEET_RELEASE),
 ];
 
 /// Why a command line was not run.
@@ -58,7 +58,9 @@ pub fn parse() -> Result<Cli, Rejection> {
     if let Some(thing) = unnamed_input(&error, &arguments) {
         load_data_pack().map_err(Rejection::Tables)?;
         return match front::complete(&mut command, &arguments, &thing) {
-            Ok(cli) => cli.map_err(|error| with_help_screen(error, &arguments)),
+            Ok(front::Completed { cli, arguments }) => {
+                cli.map_err(|error| with_help_screen(error, &arguments))
+            }
             Err(Refusal::Usage) => Err(Rejection::Usage(error)),
             Err(refusal) => Err(Rejection::Input(refusal)),
         };
@@ -70,7 +72,8 @@ pub fn parse() -> Result<Cli, Rejection> {
 fn unnamed_input(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => match error.get(ContextKind::InvalidSubcommand) {
-            Some(ContextValue::String(wrong)) => Some(wrong.clone()),
+            // `help` takes names of subcommands only.
+            Some(ContextValue::String(wrong)) if !asks_for_help(arguments) => Some(wrong.clone()),
             _ => None,
         },
         ErrorKind::UnknownArgument => {
@@ -81,6 +84,11 @@ fn unnamed_input(error: &clap::Error, arguments: &[OsString]) -> Option<String> 
         }
         _ => None,
     }
+}
+
+fn asks_for_help(arguments: &[OsString]) -> bool {
+    let mut words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
+    words.find(|word| !word.starts_with('-')) == Some("help")
 }
 
 /// The error, and for a request for help its screen.
@@ -146,11 +154,19 @@ fn refuse(refusal: &Refusal) -> ExitStatus {
             }
             return ExitStatus::Failure;
         }
+        Refusal::Mixed(commands) => {
+            lead(&ui::INPUT_MIXED.text());
+            for command in commands {
+                print_to_stderr(&format!("  {command}"));
+            }
+            return ExitStatus::Failure;
+        }
         Refusal::Address(input) => lead(&ui::InputAddress { input }.text()),
         Refusal::Unknown(input) => {
             lead(&ui::InputUnknown { input }.text());
             let near = errcodes::similar(input, 2);
-            if !near.is_empty() && !input.contains(' ') {
+            // Of two or three characters, everything is near.
+            if !near.is_empty() && !input.contains(' ') && input.len() > 3 {
                 let shown = near.iter().map(|near| format!("  ascend-doctor {near}"));
                 print_to_stderr(&ui::GUIDE_MEANT.get(lang));
                 shown.for_each(|line| print_to_stderr(&line));

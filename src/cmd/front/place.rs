@@ -30,18 +30,25 @@ pub(super) fn detect(name: &str) -> Option<Found> {
     }
 }
 
+/// What a file name says of a file, whether it exists or not: a missing file is better reported as
+/// missing than as unknown.
+pub(super) fn by_extension(name: &str) -> Option<Route> {
+    if name.contains(char::is_whitespace) {
+        return None;
+    }
+    let extension = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
+    let (kind, command): (_, &'static [&'static str]) = match extension.as_str() {
+        "whl" => (InputType::Wheel, &["manifest", "wheel-check"]),
+        "pt" | "pt2" | "pth" | "onnx" | "safetensors" => (InputType::Model, &["audit-ops"]),
+        "py" | "ipynb" | "cu" | "cuh" | "cpp" | "sh" => (InputType::Source, &["convert"]),
+        _ => return None,
+    };
+    Some(Route::new(kind, command, name))
+}
+
 fn detect_file(path: &Path, name: &str) -> Route {
-    let extension = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let extension = extension.to_ascii_lowercase();
-    match extension.as_str() {
-        "whl" => return Route::new(InputType::Wheel, &["manifest", "wheel-check"], name),
-        "pt" | "pt2" | "pth" | "onnx" | "safetensors" => {
-            return Route::new(InputType::Model, &["audit-ops"], name);
-        }
-        "py" | "ipynb" | "cu" | "cuh" | "cpp" | "sh" => {
-            return Route::new(InputType::Source, &["convert"], name);
-        }
-        _ => {}
+    if let Some(route) = by_extension(name) {
+        return route;
     }
     let mut head = Vec::new();
     let opened = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
@@ -62,7 +69,13 @@ fn detect_file(path: &Path, name: &str) -> Route {
             return Route::new(InputType::Model, &["audit-ops"], name);
         }
     }
-    Route::new(InputType::Log, &["translate-error"], name)
+    // Without it, a file with the name of a code would be that code.
+    let command: &'static [&'static str] = if errcodes::answer(name).is_known() {
+        &["translate-error", "--as", "file"]
+    } else {
+        &["translate-error"]
+    };
+    Route::new(InputType::Log, command, name)
 }
 
 /// What a directory holds.

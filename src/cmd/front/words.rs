@@ -25,23 +25,35 @@ pub(super) fn detect(text: &str) -> Found {
     let is_log = !errcodes::answer(text).is_known() && errcodes::log::states_cause(text);
     let named = errcodes::find_codes(text);
     let is_version = sheets.iter().all(|sheet| sheet.about == explain::SheetKind::Release);
-    if !sheets.is_empty() && (!is_version || named.is_empty() && !is_log) {
-        return one(InputType::Fact, &["explain"], text);
+    if let Some(sheet) = sheets.first()
+        && (!is_version || named.is_empty() && !is_log)
+    {
+        let route = Route::new(InputType::Fact, &["explain"], text);
+        return Found::One(route.of_form(sheet.about.label()));
     }
     if !is_log && let Some(variable) = explain::variable_within(text) {
         return one(InputType::Fact, &["explain"], variable);
     }
-    if text.starts_with("http://") || text.starts_with("https://") {
+    let schemes = ["http://", "https://", "ftp://", "ssh://", "git@"];
+    if schemes.iter().any(|scheme| text.starts_with(scheme)) {
         return Found::Address;
     }
     if is_log && text.contains(char::is_whitespace) {
         return one(InputType::LogText, &["translate-error", "--as", "text"], text);
+    }
+    // A word of a sentence may be the name of a constant, too.
+    let is_word = text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_lowercase());
+    if is_word && !errcodes::suggest(text).is_empty() {
+        return one(InputType::Description, &["translate-error", "--as", "text"], text);
     }
     if errcodes::answer(text).is_known() || !named.is_empty() {
         return one(InputType::Code, &["translate-error", "--as", "code"], text);
     }
     if let Some(rule) = rule_of(text) {
         return one(InputType::Api, &["explain"], rule);
+    }
+    if let Some(route) = super::place::by_extension(text) {
+        return Found::One(route);
     }
     if has_log_extension(text) {
         return one(InputType::Log, &["translate-error"], text);
@@ -71,8 +83,13 @@ fn normalize(text: &str) -> String {
         c => c,
     };
     let text: String = text.trim().chars().map(plain).collect();
-    let text = text.trim_matches(['`', '"', '\'', ' ']);
-    text.trim_end_matches([',', ';', '!']).to_owned()
+    let mut text = text.trim().trim_end_matches([',', ';', '!']);
+    // Quotes around the whole, not the last one of a sentence.
+    for quote in ['`', '"', '\''] {
+        let inner = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
+        text = inner.filter(|inner| !inner.contains(quote)).unwrap_or(text);
+    }
+    text.trim().trim_end_matches([',', ';', '!']).to_owned()
 }
 
 /// Whether a text is a name of a finding, a family, a cause or a rule.
@@ -128,7 +145,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_what_is_not_known() {
-        for text in ["hello", "weather", "how are you", "42", "  ", "你好", "1.0"] {
+        for text in ["hello", "weather", "how are you", "  ", "你好", "1.0", "H100"] {
             assert_eq!(detect(text), Found::Nothing, "{text}");
         }
         assert_eq!(detect("https://example.org/x/issues/1"), Found::Address);

@@ -1,6 +1,7 @@
 //! Results of tools: a document in pages that fit into the context of a model.
 
 use base::redact::{Level, Redactor};
+use base::text::Lang;
 use serde_json::{Map, Value, json};
 
 use super::message::RpcError;
@@ -69,14 +70,22 @@ pub(super) fn refusal(why: &str) -> Value {
 }
 
 /// The result of a run: a page of what it wrote.
-pub(super) fn result(tool: &Tool, status: i32, output: &[u8], errors: &str, from: usize) -> Value {
+pub(super) fn result(tool: &Tool, run: (i32, &[u8], &str), from: usize, lang: Lang) -> Value {
+    let (status, output, errors) = run;
     let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(output) else {
         let why = if errors.trim().is_empty() { "the tool wrote no result" } else { errors.trim() };
         return refusal(&redacted(&json!(why)).as_str().unwrap_or_default());
     };
-    let items = match document.remove(tool.items) {
+    // A code has items, a line of a log has findings.
+    let members = [tool.items, "findings", "items"];
+    let member = members.into_iter().find(|name| document.contains_key(*name));
+    let items = match member.and_then(|member| document.remove(member)) {
         Some(Value::Array(items)) => items,
         _ => Vec::new(),
+    };
+    let items: Vec<Value> = items.into_iter().map(|item| in_language(item, lang)).collect();
+    let Value::Object(document) = in_language(Value::Object(document), lang) else {
+        return refusal("the tool wrote no result");
     };
     let (summary, omitted) = summarize(document);
     let mut left = RESULT - ENVELOPE - size(&summary);
@@ -125,6 +134,28 @@ fn summarize(document: Map<String, Value>) -> (Value, Vec<String>) {
     }
     omitted.sort();
     (Value::Object(summary), omitted)
+}
+
+/// A value with every text in one language: both would take twice the space.
+fn in_language(value: Value, lang: Lang) -> Value {
+    match value {
+        Value::Object(mut members) => {
+            let is_text =
+                members.len() == 2 && members.contains_key("en") && members.contains_key("zh");
+            let own = if lang == Lang::Zh { "zh" } else { "en" };
+            match is_text.then(|| members.remove(own)).flatten() {
+                Some(text) => text,
+                None => {
+                    let all = members.into_iter();
+                    Value::Object(all.map(|(name, one)| (name, in_language(one, lang))).collect())
+                }
+            }
+        }
+        Value::Array(list) => {
+            Value::Array(list.into_iter().map(|one| in_language(one, lang)).collect())
+        }
+        other => other,
+    }
 }
 
 /// A value within a size, if need be with shorter lists and texts.
@@ -197,7 +228,8 @@ mod tests {
     }
 
     fn run(document: &Value, from: usize) -> Value {
-        result(tool(), 1, document.to_string().as_bytes(), "", from)["structuredContent"].clone()
+        let text = document.to_string();
+        result(tool(), (1, text.as_bytes(), ""), from, Lang::En)["structuredContent"].clone()
     }
 
     #[test]
@@ -232,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_run_without_a_document_is_an_error() {
-        let answer = result(tool(), 2, b"", "error: no such file", 0);
+        let answer = result(tool(), (2, b"", "error: no such file"), 0, Lang::En);
         assert_eq!(answer["isError"], true);
         assert_eq!(answer["structuredContent"]["error"], "error: no such file");
     }

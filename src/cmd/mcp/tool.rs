@@ -353,7 +353,11 @@ fn identify(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
     let words = front::words_of_text(text).ok_or_else(|| {
         format!("nothing is known of `{text}`: pass an error code, a version, a variable or a line of a log")
     })?;
+    let is_log = words.iter().any(|word| word == "text");
     order.arguments.extend(words.into_iter().map(OsString::from));
+    if is_log {
+        order.arguments.insert(1, "--anonymize".into());
+    }
     Ok(())
 }
 

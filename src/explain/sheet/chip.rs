@@ -93,7 +93,7 @@ fn family_of_name(text: &str) -> Option<ChipFamily> {
     let name = text.replace(' ', "");
     // Numbers alone are no chip, and `a2` may be anything.
     let is_named = name.chars().any(|c| c.is_ascii_alphabetic())
-        && name.len() > 3
+        && (name.len() > 3 || ["a2", "a3"].contains(&name.to_ascii_lowercase().as_str()))
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     if !is_named {
         return None;

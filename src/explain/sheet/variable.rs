@@ -2,6 +2,7 @@
 //! rules of `convert`.
 
 use base::report::{Evidence, Finding, Severity};
+use base::text::{Lang, Text};
 use checks::verdict::run_all_checks;
 use convert::rules::{Match, Rules};
 use data::{EnvVars, VariableTable, ui};
@@ -57,25 +58,27 @@ fn of_table(name: &str, value: Option<&str>) -> Option<Sheet> {
     }
     sheet.summary = row.about();
     sheet.fact(ui::SHEET_SET_TO, value.unwrap_or_default());
-    let unit = |text: &str| match text {
-        "" => String::new(),
-        text if row.unit.is_empty() || text == "unset" => text.to_owned(),
-        text => format!("{text} {}", row.unit),
+    let unit = |text: &Text| match row.unit {
+        _ if text.en.is_empty() => Text::default(),
+        "" => text.clone(),
+        unit => Text::new(format!("{} {unit}", text.en), format!("{} {unit}", text.zh)),
     };
-    let parts = row.values.split('|').map(|part| match part.strip_suffix("..") {
-        Some(low) => format!("≥ {low}"),
-        None => part.to_owned(),
-    });
-    let values = parts.collect::<Vec<_>>().join(", ");
-    sheet.fact(ui::SHEET_VALUES, unit(&values));
-    sheet.fact(ui::SHEET_DEFAULT, unit(row.default));
+    let parts: Vec<Text> = row.values.split('|').map(describe_value).collect();
+    let join =
+        |by: &str, lang: Lang| parts.iter().map(|part| part.get(lang)).collect::<Vec<_>>().join(by);
+    let values = Text::new(join(", ", Lang::En), join("、", Lang::Zh));
+    sheet.push("values", ui::SHEET_VALUES.text(), unit(&values));
+    let default = match row.default {
+        "unset" => ui::SHEET_UNSET.text(),
+        default => unit(&Text::same(default)),
+    };
+    sheet.push("default", ui::SHEET_DEFAULT.text(), default);
     if let Some(value) = value
         && let Some(finding) = find_fault(&upper, value)
     {
         sheet.judge(Fit::Conflict, finding.title);
         sheet.findings.push(finding.id);
     } else if let Some(value) = value {
-        let values = values.as_str();
         match row.accepts(value) {
             Some(true) => sheet.judge(Fit::Fits, ui::SheetValueFits { value }.text()),
             Some(false) => {
@@ -90,6 +93,20 @@ fn of_table(name: &str, value: Option<&str>) -> Option<Sheet> {
     sheet.commands.push("ascend-doctor check --only ENV".to_owned());
     sheet.source(row.source);
     Some(sheet)
+}
+
+/// A part of the accepted values in words.
+fn describe_value(part: &str) -> Text {
+    match part {
+        "path" => ui::SHEET_ANY_PATH.text(),
+        "devices" => ui::SHEET_DEVICE_LIST.text(),
+        "interface" => ui::SHEET_ANY_INTERFACE.text(),
+        "text" => ui::SHEET_ANY_TEXT.text(),
+        part => Text::same(match part.strip_suffix("..") {
+            Some(low) => format!("≥ {low}"),
+            None => part.to_owned(),
+        }),
+    }
 }
 
 /// What `check` says of a machine on which this variable has this value.
