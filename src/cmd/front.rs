@@ -197,6 +197,10 @@ pub(super) fn complete(
         .take_while(|text| !is_option(text))
         .map(str::to_owned)
         .collect();
+    // `help convert --lang en`: what clap stumbles over is no input.
+    if things.is_empty() {
+        return Err(Refusal::Usage);
+    }
     let route = match detect(&things) {
         Found::One(route) => route,
         Found::Two(first, second) => choose(&things, first, second)?,
@@ -294,10 +298,10 @@ fn detect(things: &[String]) -> Found {
 
 /// The command for all of several inputs, if there is one.
 fn join(routes: Vec<Route>) -> Found {
-    let same = |route: &Route| route.command == routes[0].command;
+    let Some(first) = routes.first() else { return Found::Nothing };
     let inputs = || routes.iter().flat_map(|route| route.inputs.clone()).collect();
-    if routes.iter().all(same) {
-        Found::One(Route { inputs: inputs(), ..routes[0].clone() })
+    if routes.iter().all(|route| route.command == first.command) {
+        Found::One(Route { inputs: inputs(), ..first.clone() })
     } else if routes.iter().all(Route::is_explained) {
         let (kind, command) = (InputType::Name, &["explain"]);
         Found::One(Route { kind, command, inputs: inputs(), form: None })

@@ -72,8 +72,7 @@ pub fn parse() -> Result<Cli, Rejection> {
 fn unnamed_input(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     match error.kind() {
         ErrorKind::InvalidSubcommand => match error.get(ContextKind::InvalidSubcommand) {
-            // `help` takes names of subcommands only.
-            Some(ContextValue::String(wrong)) if !asks_for_help(arguments) => Some(wrong.clone()),
+            Some(ContextValue::String(wrong)) => Some(wrong.clone()),
             _ => None,
         },
         ErrorKind::UnknownArgument => {
@@ -84,11 +83,6 @@ fn unnamed_input(error: &clap::Error, arguments: &[OsString]) -> Option<String> 
         }
         _ => None,
     }
-}
-
-fn asks_for_help(arguments: &[OsString]) -> bool {
-    let mut words = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
-    words.find(|word| !word.starts_with('-')) == Some("help")
 }
 
 /// The error, and for a request for help its screen.

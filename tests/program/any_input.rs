@@ -67,6 +67,8 @@ fn each_kind_of_input_selects_its_command() {
         ("torch.cuda.Event", "explain CV", 0),
         ("train.log", "translate-error train.log", 1),
         ("logs", "translate-error logs", 3),
+        ("507035\u{1f}CANN-HOME", "explain 507035 CANN-HOME", 0),
+        ("torch\u{1f}2.1.0\u{1f}torch_npu\u{1f}2.7.1", "explain 'torch 2.1.0", 1),
         ("repo", "convert repo", 1),
         ("root", "check --sysroot root", 3),
         ("RuntimeError: Failed to infer device type", "translate-error --as text", 1),
@@ -139,7 +141,7 @@ fn what_surrounds_an_input_does_not_matter() {
 #[test]
 fn what_is_not_known_is_no_success() {
     let dir = files();
-    for input in ["hello", "what is the weather", "42", "你好", "zzzz-9"] {
+    for input in ["hello", "what is the weather", "你好", "zzzz-9", "H100"] {
         let (code, out, err) = english(dir.path(), input);
         assert_eq!((code, out.as_str()), (3, ""), "{input}: {err}");
         assert!(err.contains(input) && err.matches("ascend-doctor ").count() >= 3, "{err}");
@@ -150,6 +152,15 @@ fn what_is_not_known_is_no_success() {
     let (code, _, err) = english(dir.path(), "chekc");
     assert_eq!(code, 2);
     assert!(err.contains("did you mean `check`"), "{err}");
+    for line in ["help\u{1f}convert\u{1f}--lang\u{1f}en", "help\u{1f}nonsense", ""] {
+        let (code, _, err) = english(dir.path(), line);
+        assert!(code == 2 && !err.contains("defect"), "{line}: {err}");
+    }
+    // Files that need different commands, or do not exist.
+    let (code, _, err) = english(dir.path(), "train.log\u{1f}repo");
+    assert!(code == 2 && err.contains("translate-error train.log"), "{err}");
+    assert!(err.contains("convert repo"), "{err}");
+    assert_eq!(english(dir.path(), "missing.onnx").0, 2);
     // A directory that may be either: nobody can be asked.
     let (code, out, err) = english(dir.path(), "mixed");
     assert_eq!((code, out.as_str()), (2, ""));
@@ -163,6 +174,11 @@ fn options_of_the_command_may_follow() {
     let (code, out, err) = english(dir.path(), "train.log\u{1f}--top\u{1f}1");
     assert_eq!(code, 1, "{err}");
     assert!(out.starts_with("Input: log"), "{out}");
+    let (code, out, err) = english(dir.path(), "507035\u{1f}--help");
+    assert!(code == 0 && out.contains("translate-error"), "{out}{err}");
+    // The page of a report is a page from its first byte on.
+    let (_, out, _) = english(dir.path(), "check.json");
+    assert!(!out.starts_with("Input"), "{out}");
     let (code, _, err) = english(dir.path(), "507035\u{1f}--nonsense");
     assert_eq!(code, 2);
     assert!(err.contains("--nonsense"), "{err}");
