@@ -68,6 +68,9 @@ pub(crate) fn split(text: &str) -> Vec<Line> {
         // text whose fences are unbalanced.
         let remark = bare.starts_with('#') && !bare.starts_with("##") && (fenced || !heading);
         let (clean, bullet) = plain(bare);
+        // A command behind a single `#` is commented out, also where the fence was forgotten.
+        let remark = remark
+            || heading && !bare.starts_with("##") && kind::of(&clean, false) == Kind::Command;
         let kind = if quoted {
             Kind::Quotation
         } else if remark {

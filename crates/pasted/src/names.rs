@@ -233,7 +233,7 @@ const LABELS: [(&str, &[&str]); 30] = [
         &["kernel", "内核", "linuxkernel", "kernelrelease", "系统内核", "linux内核", "oskernel"],
     ),
     ("glibc", &["glibc", "libc", "libc6"]),
-    ("gcc", &["gcc", "gcc/compiler", "编译器", "compiler", "gcc编译器"]),
+    ("gcc", &["gcc", "gcc/compiler", "编译器", "gcc编译器"]),
     ("vllm", &["vllm"]),
     ("vllm_ascend", &["vllmascend", "vllmascendplugin"]),
     ("sglang", &["sglang", "sgl"]),

@@ -8,7 +8,6 @@ use super::{Found, is_boundary, mention};
 use crate::candidate::{Form, Rank, Reason};
 use crate::kind::Kind;
 use crate::lines::Line;
-use crate::names;
 use crate::version::regex;
 
 const CHIP: &str = r"(?:910(?:_\d{2,4}|ProA|ProB|PremiumA|B\d?C?(?:-\d)?|C\d?|A\d?|D\d?)?|310(?:P\d?|B\d?)?|950(?:PR|DT)?(?:_\d{2,4})?)";
@@ -40,6 +39,9 @@ static TIMES: LazyLock<Regex> = LazyLock::new(|| {
 static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(r"(?i){CHIP}\s*(?:npu)?\s*[(,]?\s*(\d{{1,3}})\s*(?:卡|张|块)"))
 });
+/// A clause of its own, behind one with the chip: `昇腾910B2，8卡`.
+static CARDS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(?:单机|单台|共|一共)?\s?([1-9]\d?)\s?卡(?:机|服务器)?$"));
 static MEMORY: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)\b(\d{2,3})\s?Gi?B?\s(?:of\s)?(?:\w+\s)?(?:NPU(?: card)? memory|HBM|device memory|显存)",
@@ -88,7 +90,15 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         if text.starts_with('|') {
             continue;
         }
-        for clause in mention::clauses(text, line.kind == Kind::Heading) {
+        let parts = mention::clauses(text, line.kind == Kind::Heading);
+        let named = parts.iter().any(|part| part.doubt.is_none() && !chips(part.text).is_empty());
+        for clause in parts {
+            if named
+                && clause.doubt.is_none()
+                && let Some(cards) = CARDS.captures(clause.text)
+            {
+                found.add("npu_count", &cards[1], line, Form::Prose, Rank::Prose);
+            }
             sentence(clause.text, clause.doubt, line, Rank::Prose, Form::Prose, found);
         }
     }
@@ -201,7 +211,7 @@ fn chips(text: &str) -> Vec<&str> {
             && after.get(1..).is_some_and(|t| t.starts_with(|c: char| c.is_ascii_digit()));
         let ends = match (next.next(), next.next()) {
             // `8.1.rc1-910b-ubuntu` is part of a tag; `910B-`, `910B.` at the end is not.
-            (Some('.' | ':'), more) => !more.is_some_and(|c| c.is_ascii_alphanumeric()),
+            (Some('.'), more) => !more.is_some_and(|c| c.is_ascii_alphanumeric()),
             (Some(c), _) => {
                 !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/' | '\\' | '%'))
             }
@@ -243,10 +253,5 @@ mod tests {
         {
             assert!(chips(text).is_empty(), "{text}");
         }
-    }
-
-    #[test]
-    fn labels_decide_between_words() {
-        assert!(names::of_label("NPU type").is_some());
     }
 }

@@ -52,12 +52,8 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             found.take(index);
             continue;
         }
-        let mut hit = false;
         for clause in clauses(&line.text) {
-            hit |= statement(clause, line, found);
-        }
-        if hit && line.text.len() < 80 {
-            found.take(index);
+            statement(clause, line, found);
         }
     }
 }
@@ -84,6 +80,13 @@ pub(super) fn clauses(text: &str) -> Vec<&str> {
 /// Reads one `label: value`. Returns whether the label is known.
 fn statement(clause: &str, line: &Line, found: &mut Found) -> bool {
     let clause = clause.trim();
+    // `"torch==2.7.1"` is an element of a list of requirements.
+    if clause.starts_with(['"', '\''])
+        && clause.matches(['"', '\'']).count() == 2
+        && clause.ends_with(['"', '\''])
+    {
+        return false;
+    }
     if let Some(at) = clause.find([':', '=']) {
         let (label, rest) = clause.split_at(at);
         let value = rest.trim_start_matches([':', '=', ' ']);
@@ -136,6 +139,10 @@ fn bare(clause: &str, line: &Line, found: &mut Found) -> bool {
     let (label, version) = clause.split_at(at);
     let label = label.strip_suffix(['v', 'V', '-']).unwrap_or(label);
     let Some(name) = names::of_label(label) else { return false };
+    if name == "gcc" && line.bullet {
+        // The compiler that built PyTorch, in its details.
+        return false;
+    }
     let Some(found_version) = version_at(version) else { return false };
     let rest = version.get(found_version.len()..).unwrap_or_default().trim();
     if !(rest.is_empty()
@@ -157,6 +164,8 @@ pub(super) fn value(name: &str, value: &str, line: &Line, form: Form, found: &mu
     }
     let rank = Rank::Written;
     match name {
+        // A platform string names the kernel of the host.
+        "os" if value.starts_with("Linux-") => {}
         "os" => {
             if let Some(os) = system::os(value) {
                 found.add("os", &os, line, form, rank);
@@ -189,6 +198,8 @@ pub(super) fn value(name: &str, value: &str, line: &Line, form: Form, found: &mu
 fn version_value(name: &str, value: &str, line: &Line, form: Form, found: &mut Found) {
     let rank = Rank::Written;
     let value = INNER.captures(value).and_then(|inner| inner.get(1)).map_or(value, |m| m.as_str());
+    // LMDeploy appends the commit, which installed packages do not have: `0.7.3+`.
+    let value = if name == "lmdeploy" { value.trim_end_matches('+') } else { value };
     // The value repeats its name: `transformers: transformers 4.48.1`.
     let start = value.find(|c: char| c.is_ascii_digit()).unwrap_or(value.len());
     let (head, rest) = value.split_at(start);

@@ -39,18 +39,27 @@ static EARLIER: LazyLock<Regex> = LazyLock::new(|| {
         r"|\bprevious(?:ly)?\b|\bbefore\b|\bearlier\b|\bolder\b|\bold\b|\bused to\b|\bprior\b|\btried\b|\bwas (?:using|on|working)\b|\bworked\b|\bworking (?:in|on|with)\b|\bintroduced\b|\badded in\b|\bremoved\b|\bdeprecat|\bfixed\b|\bsince\b|\buntil\b|\breleased?\b|\bchanged in\b|\bstarting\b|\bunlike\b|\bwhereas\b|\bcompared\b|\bregression\b|\breproduce[sd]? (?:on|in|with) (?:both|all|every)\b|引入|修复|移除|发布|废弃"
     ))
 });
-/// Too frequent in titles that describe the fault of a version.
+/// A version without the fault.
 static COMPARISON: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r"(?i)没有?问题|正常|可以|能跑|\bworks?\b|\bfine\b|\bno (?:problem|issue)\b|\bnot affected\b|\bok (?:on|in|with)\b",
-    )
+    regex(concat!(
+        r"(?i)没有?问题|正常|能跑|\bworks?\b|\bfine\b|\bno (?:problem|issue)\b|\bnot affected\b",
+        r"|\bok (?:on|in|with)\b|\bthan\b"
+    ))
+});
+/// Too frequent in titles that describe a fault.
+static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| regex(r"可以|能够"));
+/// Holds for the whole sentence.
+static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)\be\.g\b|例如|比如|\bfor example\b|\bsuch as\b|如果|假如|^\W*if\b")
 });
 
 /// The clauses of a line. A title describes the fault, so that comparisons in it are no doubt.
 pub(super) fn clauses(text: &str, title: bool) -> Vec<Clause<'_>> {
     let mut out = Vec::new();
     for sentence in sentences(text) {
-        let question = sentence.trim_end().ends_with('?') || QUESTION.is_match(sentence);
+        let question = sentence.trim_end().ends_with('?')
+            || QUESTION.is_match(sentence)
+            || EXAMPLE.is_match(sentence);
         for clause in split(sentence, |c| matches!(c, ',' | ';' | '、')) {
             let doubt = if question {
                 Some(Reason::Hypothetical)
@@ -58,7 +67,10 @@ pub(super) fn clauses(text: &str, title: bool) -> Vec<Clause<'_>> {
                 Some(Reason::Requirement)
             } else if EARLIER.is_match(clause) {
                 Some(Reason::Earlier)
-            } else if CONDITION.is_match(clause) || !title && COMPARISON.is_match(clause) {
+            } else if CONDITION.is_match(clause)
+                || COMPARISON.is_match(clause)
+                || !title && POSSIBLE.is_match(clause)
+            {
                 Some(Reason::Hypothetical)
             } else {
                 None
@@ -75,7 +87,13 @@ fn sentences(text: &str) -> Vec<&str> {
     let mut rest = text.char_indices().peekable();
     while let Some((at, c)) = rest.next() {
         let next = rest.peek().map(|&(_, c)| c);
-        let stop = matches!(c, '。' | '?' | '!') || c == '.' && next.is_none_or(|c| c == ' ');
+        let abbreviated = || {
+            text.get(start..at).is_some_and(|head| {
+                head.ends_with("e.g") || head.ends_with("i.e") || head.ends_with("vs")
+            })
+        };
+        let stop = matches!(c, '。' | '?' | '!')
+            || c == '.' && next.is_none_or(|c| c == ' ') && !abbreviated();
         if stop {
             let end = at + c.len_utf8();
             out.extend(text.get(start..end));

@@ -38,6 +38,10 @@ static REQUIREMENTS: LazyLock<Regex> = LazyLock::new(|| {
 static SHOWN: LazyLock<Regex> = LazyLock::new(|| regex(r"^Name: ([A-Za-z][\w.-]*)$"));
 static SHOWN_VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^Version: (\d[\w.+-]*)$"));
 
+/// verl's diagnose: a heading, and the version on the next line.
+static SECTION: LazyLock<Regex> = LazyLock::new(|| regex(r"^-{4,}\s*(Python|verl) Info\s*-{4,}$"));
+static SECTION_VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^Version\s*:\s*(\d[\w.+-]*)$"));
+
 pub(super) fn read(lines: &[Line], found: &mut Found) {
     let mut at = 0;
     while at < lines.len() {
@@ -53,6 +57,12 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             found.take(at + 1);
             let name = names::of_package(&shown[1]);
             found.add_version(&name, &version[1], next, Form::PipList, Rank::Measured);
+        } else if let Some(section) = SECTION.captures(&line.text)
+            && let Some(next) = lines.get(at + 1)
+            && let Some(version) = SECTION_VERSION.captures(&next.text)
+        {
+            let name = section[1].to_ascii_lowercase();
+            found.add_version(&name, &version[1], next, Form::KeyValue, Rank::Measured);
         } else if let Some(end) = list_end(lines, at) {
             list(lines, at, end, found);
             at = end;

@@ -105,7 +105,7 @@ fn directories(text: &str, line: &Line, found: &mut Found) {
 fn packages(text: &str, line: &Line, found: &mut Found) {
     let form = Form::PackageFile;
     let rank = if line.kind == Kind::Text { Rank::Written } else { Rank::Derived };
-    let mut arch = |arch: Option<regex::Match<'_>>, found: &mut Found| {
+    let arch = |arch: Option<regex::Match<'_>>, found: &mut Found| {
         if let Some(arch) = arch {
             found.add(
                 "arch",
@@ -137,6 +137,10 @@ fn packages(text: &str, line: &Line, found: &mut Found) {
 
 fn wheels(text: &str, line: &Line, found: &mut Found) {
     let (form, rank) = (Form::PackageFile, Rank::Derived);
+    // Several wheels in a line are a choice.
+    if WHEEL.find_iter(text).count() > 1 && line.kind != Kind::Command {
+        return;
+    }
     for wheel in WHEEL.captures_iter(text) {
         let name = names::of_package(&wheel[1]);
         found.add_version(&name, &wheel[2], line, form, rank);

@@ -45,7 +45,32 @@ static ADVICE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// pip found no such version, so the command that asked for it installed nothing.
+static MISSING: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?:No matching distribution found for|satisfies the requirement) ([A-Za-z][\w.-]*)==(\d[\w.+-]*)",
+    )
+});
+
 pub(super) fn read(lines: &[Line], found: &mut Found) {
+    let first = found.candidates.len();
+    messages(lines, found);
+    for line in lines {
+        if let Some(missing) = MISSING.captures(&line.text) {
+            let (name, version) = (names::of_package(&missing[1]), trim(&missing[2]));
+            for candidate in found.candidates.iter_mut().skip(first) {
+                if candidate.name == name
+                    && candidate.value == version
+                    && candidate.rank == Rank::Intended
+                {
+                    candidate.doubt = Some(Reason::Requirement);
+                }
+            }
+        }
+    }
+}
+
+fn messages(lines: &[Line], found: &mut Found) {
     for (index, line) in lines.iter().enumerate() {
         if matches!(line.kind, Kind::Quotation | Kind::Comment) {
             continue;

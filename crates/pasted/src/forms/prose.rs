@@ -45,7 +45,7 @@ static SIGN: LazyLock<Regex> = LazyLock::new(|| {
 /// Other projects and people: `X recommends`, `the guide uses`.
 static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(?i)\b(?:guide|tutorial|manual|page|table|matrix|matches|changelog|notes?|website|official|upstream|someone|others?|he|she|they|colleague|teammate|users?|people)\b|官网|官方|别人|其他人|同事|大家|教程|手册|说明|表格",
+        r"(?i)\b(?:guide|tutorial|manual|page|table|matrix|matches|changelog|notes?|website|official|upstream|someone|others?|he|she|they|colleague|teammate|users?|people)\b|官网|官方文档|别人|其他人|同事|大家|教程|手册|说明|表格",
     )
 });
 
@@ -112,8 +112,8 @@ fn sentence(clause: &mention::Clause<'_>, is_title: bool, line: &Line, found: &m
     for (name, version, pinned) in hits {
         let doubt = match clause.doubt {
             Some(reason) => Some(reason),
-            None if is_title || pinned || short => None,
             None if ELSEWHERE.is_match(text) => Some(Reason::OtherLayer),
+            None if is_title || pinned || short => None,
             None if SIGN.is_match(text) => None,
             None => Some(Reason::Hypothetical),
         };

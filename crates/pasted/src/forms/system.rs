@@ -93,6 +93,9 @@ fn host_os(kernel: &str) -> Option<String> {
     if OPENEULER_OLD.is_match(kernel) {
         return Some("openEuler 20.03".to_owned());
     }
+    if kernel.ends_with(".hce2") {
+        return Some("Huawei Cloud EulerOS 2.0".to_owned());
+    }
     kernel.contains(".ky10").then(|| "Kylin V10".to_owned())
 }
 
