@@ -33,6 +33,10 @@ fn group_facts(name: &str, group: &[&Candidate], pasted: &mut Pasted) {
     let free = || group.iter().copied().filter(|candidate| candidate.doubt.is_none());
     let chosen = free().map(|candidate| candidate.rank).max().and_then(|rank| {
         let best: Vec<&Candidate> = free().filter(|candidate| candidate.rank == rank).collect();
+        if rank == Rank::Installed {
+            // Each installation replaces the one before.
+            return best.last().copied();
+        }
         let first = *best.first()?;
         // The most detailed of values that agree.
         let longest = best.iter().copied().fold(first, |longest, one| {

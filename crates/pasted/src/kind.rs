@@ -28,7 +28,7 @@ pub(crate) enum Kind {
 static LOG: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r#"^File "|^Traceback|^\[rank\d|^\s*\^+\s*$|^EZ\d{4}|^E[A-Z]?\d{4}\b|^TraceBack|^Aborted"#,
-        r"|^\[?\d{4}[-/]\d{1,2}[-/]\d{1,2}[ T:-]|^[IWEF]\d{4} |^\(?\[?(?:TRACE|DEBUG|INFO|WARNING|WARN|ERROR|Error|FATAL|EVENT)\]?[ :(\[]",
+        r"|^\[?\d{4}[-/]\d{1,2}[-/]\d{1,2}[ T:-]|^[IWEF]\d{4} |^\(?\[?(?:TRACE|DEBUG|INFO|WARNING|WARN|ERROR|FATAL|EVENT)\]?[ :(\[]|^\[Error\]",
         r"|^\.*\[\d{4}-|^\.*(?:ERROR|INFO|WARNING) \d\d-\d\d|^\(\w+ (?:pid|Worker|rank)|^\([A-Z]\w+_?\w* ?(?:pid=|rank=)",
         r"|^\[?\d\d:\d\d:\d\d|^\w*(?:Error|Exception|Warning): |^(?:[\w.]+\.)(?:[A-Z]\w*Error|[A-Z]\w*Exception)\b",
         r"|^\[\s*\d+\.\d+\] |^/\S+\.py:\d+|^\S+\.(?:py|cpp|cc|cxx|h|c|ts):\d+|^\[W\d+|^\[E\d+|^\+[-=+]+\+?$|^The above exception",
@@ -37,14 +37,14 @@ static LOG: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CODE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^(?:import |from \S+ import|def |class |return\b|if __name__|with |for \w+ in |print\(|self\.|@\w+|try:|except|assert |elif |else:|#include)|^[\w.]+\([^)]*\)?;?$|^\w+(?:\.\w+)* = |^\w+(?:\.\w+)+\(|^[\w.\[\]]+ = \w+\(|^[)}\]]+,?$|^>>> |^\.\.\. |=self\.|\(self,",
+        r"^(?:import [\w., ]+$|from \S+ import|def |class \w+[(:]|return\b|if __name__|with [^:]*:$|for \w+ in .*:$|print\(|self\.|@\w+|try:|except|assert |elif |else:|#include)|^[\w.]+\([^)]*\)?;?$|^\w+(?:\.\w+)* = |^\w+(?:\.\w+)+\(|^[\w.\[\]]+ = \w+\(|^[)}\]]+,?$|^>>> |^\.\.\. |=self\.|\(self,",
     )
 });
 /// A prompt of a shell, or the first word of a command.
 static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"^\$ ?\S|^(?:\([^()]*\)\s*)?\[?[\w.-]+@[\w.-]+[^#$]*[#$]|^\([\w.-]+\)\s+[#$]?\s*\w+@|^(?:\w+=\S* )*(?:sudo |nohup )?",
-        r"(?:pip3?|uv|python[\d.]*|conda|docker|nerdctl|podman|git|export|cd|mkdir|wget|curl|tar|cmake|make|bash|sh|source|apt|apt-get|yum|dnf|cat|ls|cp|mv|rm|chmod|echo|torchrun|accelerate|deepspeed|llamafactory-cli|vllm|swift|kubectl|helm|lmdeploy|FROM|RUN|ENV|ARG|COPY|WORKDIR|set|unset|which|grep|npu-smi|msrun|mpirun|ascend-dmi)\s+[^\s=:|是版0-9v=]"
+        r"(?:pip3?|uv|python[\d.]*|conda|docker|nerdctl|podman|git|export|cd|mkdir|wget|curl|tar|cmake|make|bash|sh|source|apt|apt-get|yum|dnf|cat|ls|cp|mv|rm|chmod|echo|torchrun|accelerate|deepspeed|llamafactory-cli|vllm|swift|kubectl|helm|lmdeploy|FROM|RUN|ENV|ARG|COPY|WORKDIR|set|unset|which|grep|npu-smi|msrun|mpirun|ascend-dmi)\s+(?:[^\s=:|是版0-9v]|v[^e0-9\s])"
     ))
 });
 static FLAG: LazyLock<Regex> = LazyLock::new(|| regex(r"^--?[A-Za-z][\w-]*(?:[ =]|$)"));

@@ -29,7 +29,8 @@ static TAG: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 static BREAK: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)</?br\s*/?>"));
-static CELL: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\s*</?(?:td|th|tr)(?:\s[^<>]*)?>\s*"));
+static CELL: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)(?:\s*</?(?:td|th|tr)(?:\s[^<>]*)?>\s*)+"));
 static ANSI: LazyLock<Regex> = LazyLock::new(|| regex(r"\x1b\[[0-9;?]*[A-Za-z]"));
 static BULLET: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^\s*(?:(?:[-*+•●▪·–]|--|\d{1,2}[.)、]|\(\d{1,2}\)|[①-⑳]|\[[ xX]\])\s+)+")
@@ -101,9 +102,11 @@ fn normalize(line: &str) -> String {
             '\u{ff01}'..='\u{ff5e}' => {
                 out.push(char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c));
             }
-            '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' | '\t' => {
+            '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
                 out.push(' ');
             }
+            // Columns of a list stay wider than words.
+            '\t' => out.push_str("  "),
             '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe63}' => out.push('-'),
             '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}' | '\u{fe0f}' => {}
             '\u{2018}' | '\u{2019}' => out.push('\''),

@@ -42,7 +42,7 @@ pub(crate) const ORDER: [&str; 37] = [
 ];
 
 /// Labels without blanks, hyphens, underscores and words for "version".
-const LABELS: [(&str, &[&str]); 30] = [
+const LABELS: [(&str, &[&str]); 31] = [
     ("torch", &["torch", "pytorch", "torch(npu)", "pytorch框架"]),
     (
         "torch_npu",
@@ -232,6 +232,7 @@ const LABELS: [(&str, &[&str]); 30] = [
         "kernel",
         &["kernel", "内核", "linuxkernel", "kernelrelease", "系统内核", "linux内核", "oskernel"],
     ),
+    ("host_os", &["hostos", "宿主机", "宿主机系统", "宿主机操作系统", "物理机系统", "主机系统"]),
     ("glibc", &["glibc", "libc", "libc6"]),
     ("gcc", &["gcc", "gcc/compiler", "编译器", "gcc编译器"]),
     ("vllm", &["vllm"]),
@@ -330,7 +331,8 @@ const PACKAGES: [&str; 56] = [
 
 /// The fact that a label names: `PyTorch version (GPU?)`, `CANN 版本`, `**Python version**`.
 pub(crate) fn of_label(label: &str) -> Option<String> {
-    if label.len() > 100 {
+    // Members of a JSON document, such as `"transformers_version"` of the configuration of a model.
+    if label.len() > 100 || label.trim().starts_with(['"', '\'']) {
         return None;
     }
     let key = key(label);

@@ -15,9 +15,10 @@ static SHAPE: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What makes one of several versions of the one before it: `2.1/2.4`, `2.1 or 2.4`, `8.0 ~ 8.2`.
 static SEVERAL: LazyLock<Regex> = LazyLock::new(|| {
-    regex(
-        r"(?i)^\s*(?:(?:or|to|and|至|到|或者?|和|与|以及|、|/|~|-|–)\s*v?\d+\.\d|[/~*]|[.-]x\b|以上|及以上|以下|及以下|之前的?版本|或更高|或以上|\+\s|\+$|or (?:later|above|higher|newer|greater|lower)|and (?:later|above|newer|higher))",
-    )
+    regex(concat!(
+        r"(?i)^(?:\+|[.-]x\b|\.?\*|\s*(?:(?:or|to|and|至|到|或者?|和|与|以及|、|/|~|-)\s*v?\d+\.\d|/\s*v?\d|~|以上|及以上|以下|及以下",
+        r"|之前的?版本|或更高|或以上|or (?:later|above|higher|newer|greater|lower)|and (?:later|above|newer|higher)))"
+    ))
 });
 
 /// A pattern of this crate; a mistake in one fails every test.

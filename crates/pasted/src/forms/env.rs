@@ -75,6 +75,9 @@ static PYTHON: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+static MEMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"^name:\s*([A-Z][A-Z0-9_]+)$"));
+static VALUE: LazyLock<Regex> = LazyLock::new(|| regex(r#"^value:\s*["']?([^"']+)["']?$"#));
+
 pub(super) fn read(lines: &[Line], found: &mut Found) {
     for (index, line) in lines.iter().enumerate() {
         if matches!(line.kind, Kind::Quotation | Kind::Comment) || !line.text.contains(['=', ' ']) {
@@ -82,21 +85,34 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         }
         let text = line.text.as_str();
         let mut hit = false;
-        for pattern in [&EXPORT, &DOCKER, &DOCKERFILE, &PYTHON] {
+        // A sentence with `export` is advice, and `X=1 to do …` the rest of one.
+        if line.kind == Kind::Command {
+            for pair in EXPORT.captures_iter(text) {
+                hit |= add(&pair[1], &pair[2], line, found);
+            }
+        }
+        for pattern in [&DOCKER, &DOCKERFILE, &PYTHON] {
             for pair in pattern.captures_iter(text) {
                 hit |= add(&pair[1], &pair[2], line, found);
             }
         }
         if !hit && let Some(pair) = ALONE.captures(text) {
-            if listed(&pair[1]) {
+            if listed(&pair[1]) || text.ends_with('\\') {
                 hit = add(&pair[1], &pair[2], line, found);
             }
-        } else if !hit && let Some(leading) = LEADING.captures(text) {
+        } else if !hit
+            && let Some(leading) = LEADING.captures(text)
+            && (line.kind == Kind::Command || text.ends_with('\\'))
+        {
             for pair in ASSIGNED.captures_iter(&leading[1]) {
-                if listed(&pair[1]) {
-                    hit |= add(&pair[1], &pair[2], line, found);
-                }
+                hit |= add(&pair[1], &pair[2], line, found);
             }
+        }
+        // Kubernetes: the name and the value are on lines of their own.
+        if let Some(name) = MEMBER.captures(text)
+            && let Some(value) = lines.get(index + 1).and_then(|line| VALUE.captures(&line.text))
+        {
+            hit |= add(&name[1], &value[1], line, found);
         }
         if hit && line.kind != Kind::Command {
             found.take(index);

@@ -17,15 +17,20 @@ static WHOLE: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"(?i)^(?:ascend
 /// In a log: a name of a SoC as a word of its own.
 static LOGGED: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r#"(?i)(?:^|[\["' =:(,])(ascend{CHIP})(?:$|[\]"' ,;:)])"#)));
-static CARD: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?i)(atlas\s?)?\b(300[IVT]|3001)[\s-]?(pro|duo|a2)\b"));
-static SERVER: LazyLock<Regex> = LazyLock::new(|| {
+static CARD: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(?i)\batlas\s?((?:200|500|800|900|2000|9000)(?:I|T|C)?)(?:\s?(A2|A3|A5|Pro|DK A2|SuperPoD|PoD))?([^,;(。]{0,8}\(\s?(?:型号|model)\s?:?\s?(\d{4})\s?\))?",
+        r"(?i)(atlas\s?300[IVT](?:[\s-]?(?:pro|duo|a2)\b)?|\b(?:300[IVT]|3001)[\s-]?(?:pro|duo|a2)\b)",
     )
 });
+static SERVER: LazyLock<Regex> = LazyLock::new(|| {
+    regex(concat!(
+        r"(?i)\b(atlas\s?(?:200|500|800|900|2000|9000)(?:I|T|C)?\b",
+        r"(?:[\s-]?(?:A2|A3|A5|Pro|DK A2|9000|9010|3000|3010)\b)?(?:\s(?:SuperPoD|PoD))?)",
+        r"(?:[^,;(。]{0,8}\(\s?(?:型号|model)\s?:?\s?(\d{4})\s?\))?"
+    ))
+});
 static SHORT_SERVER: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"\b(800[ITit]\s?(?:A2|A3|a2|a3))\b"));
+    LazyLock::new(|| regex(r"\b(800[ITit][\s-]?(?:A2|A3|a2|a3))\b"));
 static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(
         r"(?i)(\d{{1,3}})\s*(?:卡|张|块|个|颗|片|\*|x)\s*(?:的)?\s*(?:(?:ascend|昇腾|华为|atlas)\s?)*{CHIP}"
@@ -33,7 +38,7 @@ static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
 });
 static TIMES: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(
-        r"(?i){CHIP}\s*(?:npu|芯片|卡)?\s*(?:\*|x)\s*(\d{{1,3}})(?:\b|卡|张|块|个|颗|片)"
+        r"(?i){CHIP}\s*(?:npu|芯片|卡)?\s*(?:\([^()]{{0,20}}\)\s*)?(?:\*|x)\s*(\d{{1,3}})(?:\b|卡|张|块|个|颗|片)"
     ))
 });
 static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
@@ -134,36 +139,19 @@ fn sentence(
         add("npu", chip, rank);
     }
     for card in CARD.captures_iter(text) {
-        let model = if &card[2] == "3001" { "300I".to_owned() } else { card[2].to_uppercase() };
-        let kind = match card[3].to_ascii_lowercase().as_str() {
-            "pro" => "Pro",
-            "duo" => "Duo",
-            _ => "A2",
-        };
-        let maker = card.get(1).map_or("", |_| "Atlas ");
-        add("npu", &format!("{maker}{model} {kind}"), Rank::Derived);
+        // `3001 pro` is a frequent typing error.
+        add("npu", &card[1].replace("3001", "300I"), Rank::Derived);
     }
     let mut has_server = false;
     for server in SERVER.captures_iter(text) {
-        let series = server
-            .get(2)
-            .map(|s| {
-                format!(
-                    " {}",
-                    s.as_str()
-                        .to_uppercase()
-                        .replace("POD", "PoD")
-                        .replace("SUPER", "Super")
-                        .replace("PRO", "Pro")
-                )
-            })
-            .unwrap_or_default();
-        let model = server.get(4).map(|m| format!(" (Model {})", m.as_str())).unwrap_or_default();
-        add("server", &format!("Atlas {}{series}{model}", server[1].to_uppercase()), rank);
+        // `Atlas 800 推理服务器(型号:3000)`
+        let written = server.get(1).map_or("", |name| name.as_str().trim_end());
+        let model = server.get(2).map(|m| format!(" (Model {})", m.as_str())).unwrap_or_default();
+        add("server", &format!("{written}{model}"), rank);
         has_server = true;
     }
     if !has_server && let Some(server) = SHORT_SERVER.captures(text) {
-        add("server", &server[1].to_uppercase(), rank);
+        add("server", &server[1], rank);
     }
     for pattern in [&COUNTED, &TIMES, &BEHIND] {
         if let Some(count) = pattern.captures(text)

@@ -31,6 +31,11 @@ const ORGANIZATIONS: [&str; 9] = [
     "ascendhub/",
     "vllm/",
 ];
+static SHORT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(vllm-ascend|mindie|llamafactory|cann):(v?\d+\.\d+[A-Za-z0-9._]*-[A-Za-z0-9._-]+|v\d+\.\d+[A-Za-z0-9._]*)",
+    )
+});
 static CANN_TAG: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|[-_])cann[-_]?v?(\d+\.\d+(?:\.(?:rc|alpha|beta)?\d+)*)"));
 static PYTHON_TAG: LazyLock<Regex> =
@@ -67,7 +72,22 @@ pub(super) fn labelled(value: &str, line: &Line, found: &mut Found) {
     }
 }
 
+/// Images without a registry, by the name of a known repository: `vllm-ascend:v0.9.1 镜像`.
+fn short(text: &str, line: &Line, found: &mut Found) {
+    for image in SHORT.captures_iter(text) {
+        let (Some(name), Some(tag)) = (image.get(1), image.get(2)) else { continue };
+        let before = text.get(..name.start()).and_then(|head| head.chars().next_back());
+        let tag = tag.as_str().trim_end_matches(['.', '-', '_']);
+        if (is_boundary(before) || before == Some(':')) && !QUESTION.is_match(text) {
+            let value = format!("{}:{tag}", name.as_str());
+            found.add("image", &value, line, Form::ImageTag, Rank::Derived);
+            tags(name.as_str(), tag, line, found);
+        }
+    }
+}
+
 fn scan(text: &str, line: &Line, found: &mut Found) {
+    short(text, line, found);
     for image in IMAGE.captures_iter(text) {
         let (Some(whole), Some(repository), Some(tag)) = (image.get(0), image.get(1), image.get(2))
         else {

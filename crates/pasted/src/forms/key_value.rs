@@ -65,7 +65,7 @@ pub(super) fn clauses(text: &str) -> Vec<&str> {
         match c {
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            ',' | ';' | '。' if depth == 0 => {
+            ',' | ';' | '。' | '|' if depth == 0 => {
                 out.extend(text.get(start..at));
                 start = at + c.len_utf8();
             }
@@ -169,6 +169,11 @@ pub(super) fn value(name: &str, value: &str, line: &Line, form: Form, found: &mu
         "os" => {
             if let Some(os) = system::os(value) {
                 found.add("os", &os, line, form, rank);
+            }
+        }
+        "host_os" => {
+            if let Some(os) = system::os(value) {
+                found.add("host_os", &os, line, form, rank);
             }
         }
         "arch" => {

@@ -7,6 +7,9 @@ use regex::Regex;
 use crate::candidate::Reason;
 use crate::version::regex;
 
+/// The longest clause that can be an element of an enumeration, in characters.
+const ENUMERATED: usize = 24;
+
 /// A part of a sentence.
 pub(super) struct Clause<'t> {
     pub(super) text: &'t str,
@@ -36,7 +39,7 @@ static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
 static EARLIER: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)之前|以前|原来|原先|此前|曾|旧版|早期|上个版本|老版本|试过|都试|也试",
-        r"|\bprevious(?:ly)?\b|\bbefore\b|\bearlier\b|\bolder\b|\bold\b|\bused to\b|\bprior\b|\btried\b|\bwas (?:using|on|working)\b|\bworked\b|\bworking (?:in|on|with)\b|\bintroduced\b|\badded in\b|\bremoved\b|\bdeprecat|\bfixed\b|\bsince\b|\buntil\b|\breleased?\b|\bchanged in\b|\bstarting\b|\bunlike\b|\bwhereas\b|\bcompared\b|\bregression\b|\breproduce[sd]? (?:on|in|with) (?:both|all|every)\b|引入|修复|移除|发布|废弃"
+        r"|\bprevious(?:ly)?\b|\bbefore\b|\bearlier\b|\bolder\b|\bold\b|\bused to\b|\bprior\b|\btried\b|\bwas (?:using|on|working)\b|\bworked\b|\bworking (?:in|on|with)\b|\bintroduced\b|\badded in\b|\bremoved\b|\bdropped\b|\bdrops\b|\bdeprecat|\bfixed\b|\bsince\b|\buntil\b|\breleased?\b|\bchanged in\b|\bstarting\b|\bunlike\b|\bwhereas\b|\bcompared\b|\bregression\b|\breproduce[sd]? (?:on|in|with) (?:both|all|every)\b|引入|修复|移除|发布|废弃"
     ))
 });
 /// A version without the fault.
@@ -60,25 +63,35 @@ pub(super) fn clauses(text: &str, title: bool) -> Vec<Clause<'_>> {
         let question = sentence.trim_end().ends_with('?')
             || QUESTION.is_match(sentence)
             || EXAMPLE.is_match(sentence);
-        for clause in split(sentence, |c| matches!(c, ',' | ';' | '、')) {
-            let doubt = if question {
-                Some(Reason::Hypothetical)
-            } else if REQUIREMENT.is_match(clause) {
-                Some(Reason::Requirement)
-            } else if EARLIER.is_match(clause) {
-                Some(Reason::Earlier)
-            } else if CONDITION.is_match(clause)
-                || COMPARISON.is_match(clause)
-                || !title && POSSIBLE.is_match(clause)
-            {
-                Some(Reason::Hypothetical)
-            } else {
-                None
-            };
+        let mut before = None;
+        for clause in split(sentence, |c| matches!(c, ',' | ';' | '、' | '|')) {
+            let own = doubt(clause, question, title);
+            // An enumeration: `supports 910A, 910B`, `之前用 CANN 8.0.RC3, torch 2.1.0`.
+            let short = clause.chars().count() <= ENUMERATED;
+            let doubt = own.or_else(|| before.filter(|_| short));
+            before = doubt.filter(|reason| matches!(reason, Reason::Requirement | Reason::Earlier));
             out.push(Clause { text: clause, doubt });
         }
     }
     out
+}
+
+/// Why a clause states nothing about the machine, if its words say so.
+fn doubt(clause: &str, question: bool, title: bool) -> Option<Reason> {
+    if question {
+        Some(Reason::Hypothetical)
+    } else if REQUIREMENT.is_match(clause) {
+        Some(Reason::Requirement)
+    } else if EARLIER.is_match(clause) {
+        Some(Reason::Earlier)
+    } else if CONDITION.is_match(clause)
+        || COMPARISON.is_match(clause)
+        || !title && POSSIBLE.is_match(clause)
+    {
+        Some(Reason::Hypothetical)
+    } else {
+        None
+    }
 }
 
 /// Sentences with their last character.

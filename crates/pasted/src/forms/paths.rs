@@ -137,8 +137,16 @@ fn packages(text: &str, line: &Line, found: &mut Found) {
 
 fn wheels(text: &str, line: &Line, found: &mut Found) {
     let (form, rank) = (Form::PackageFile, Rank::Derived);
-    // Several wheels in a line are a choice.
-    if WHEEL.find_iter(text).count() > 1 && line.kind != Kind::Command {
+    // Wheels of the same package are a choice.
+    let mut names: Vec<&str> = WHEEL
+        .captures_iter(text)
+        .filter_map(|wheel| wheel.get(1))
+        .map(|name| name.as_str())
+        .collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    if names.len() < count {
         return;
     }
     for wheel in WHEEL.captures_iter(text) {

@@ -38,6 +38,10 @@ static CLONE: LazyLock<Regex> =
 static REPOSITORY: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?:https?://|git@|ssh://)?[\w.-]+[/:][\w.-]+/([\w.-]+?)(?:\.git)?(?:\s|$)")
 });
+static CHANGE_DIR: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\bcd (?:\S*/)?([\w.-]+)/?\s*(?:$|&&|;)"));
+static CHECKOUT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\bgit (?:checkout|switch) (?:-b \S+ )?(?:tags/)?v?(\d+\.\d\S*)"));
 /// Words that make a command an example of somebody else.
 static ADVICE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -71,6 +75,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
 }
 
 fn messages(lines: &[Line], found: &mut Found) {
+    let mut directory = String::new();
     for (index, line) in lines.iter().enumerate() {
         if matches!(line.kind, Kind::Quotation | Kind::Comment) {
             continue;
@@ -106,7 +111,7 @@ fn messages(lines: &[Line], found: &mut Found) {
             }
             continue;
         }
-        commands(line, index, found);
+        commands(line, index, &mut directory, found);
     }
 }
 
@@ -123,7 +128,7 @@ fn trim(version: &str) -> &str {
     version.trim_end_matches(['.', ',', '-'])
 }
 
-fn commands(line: &Line, index: usize, found: &mut Found) {
+fn commands(line: &Line, index: usize, directory: &mut String, found: &mut Found) {
     let text = line.text.as_str();
     // A command inside a sentence is advice or a plan.
     let command = line.kind == Kind::Command || line.bullet && text.starts_with("pip");
@@ -143,16 +148,30 @@ fn commands(line: &Line, index: usize, found: &mut Found) {
             }
         }
     }
-    if line.kind == Kind::Command
-        && let Some(clone) = CLONE.captures(text)
+    if line.kind != Kind::Command {
+        return;
+    }
+    if text.contains("git clone")
+        && let Some(repository) = REPOSITORY.captures(text)
     {
-        found.take(index);
-        let branch = clone[1].trim_end_matches(['"', '\'']);
-        if let Some(repository) = REPOSITORY.captures(text)
-            && names::is_known_package(&repository[1])
-        {
-            let name = names::of_package(&repository[1]);
-            found.add_version(&name, branch, line, Form::InstallCommand, Rank::Intended);
+        *directory = repository[1].to_owned();
+        if let Some(clone) = CLONE.captures(text) {
+            checkout(directory, &clone[1], line, found);
         }
+    }
+    if let Some(change) = CHANGE_DIR.captures(text) {
+        *directory = change[1].to_owned();
+    }
+    if let Some(tag) = CHECKOUT.captures(text) {
+        checkout(directory, &tag[1], line, found);
+    }
+}
+
+/// A tag of a repository that is a package of the stack.
+fn checkout(repository: &str, tag: &str, line: &Line, found: &mut Found) {
+    if names::is_known_package(repository) {
+        let name = names::of_package(repository);
+        let tag = tag.trim_end_matches(['"', '\'']);
+        found.add_version(&name, tag, line, Form::InstallCommand, Rank::Intended);
     }
 }

@@ -87,7 +87,8 @@ fn sentence(clause: &mention::Clause<'_>, is_title: bool, line: &Line, found: &m
         let before = text.get(..whole.start()).and_then(|t| t.chars().next_back());
         let Some(version) = text.get(digit.start()..).and_then(version_at) else { continue };
         let Some(name) = names::of_label(name.as_str()) else { continue };
-        if !is_boundary(before) {
+        // `"torch==2.7.1",` is an element of a list of requirements.
+        if !is_boundary(before) || matches!(before, Some('"' | '\'')) {
             continue;
         }
         let pinned = hit.get(2).is_some_and(|sign| matches!(sign.as_str(), "==" | "是" | "为"));

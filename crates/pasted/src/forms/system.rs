@@ -35,6 +35,7 @@ static OS: LazyLock<Regex> = LazyLock::new(|| {
         r"\s*(?:系统|操作系统|release)?[ :_-]*(v?\d+(?:\.\d+)*(?:-lts)?(?:[-.]?sp\d)?)((?:\s*LTS)?(?:\s*\((?:LTS|SP\d+|LTS-SP\d+|Sword|Tercel|Lance|Halberd|Core)\)|\s*SP\d)?)"
     ))
 });
+static HOST: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\bhost\b|宿主|物理机|主机"));
 static EULER_KERNEL: LazyLock<Regex> = LazyLock::new(|| regex(r"eulerosv(\d)r(\d{1,2})"));
 static OPENEULER_KERNEL: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\.oe(\d\d)(\d\d)(?:sp(\d))?(?:\b|\.)"));
@@ -114,6 +115,9 @@ fn words(text: &str, line: &Line, found: &mut Found) {
             if is_word && let Some(name) = arch(&word[1]) {
                 found.add("arch", name, line, Form::Prose, Rank::Prose);
             }
+        }
+        if HOST.is_match(clause.text) {
+            continue;
         }
         if let Some(range) = OS.find(clause.text)
             && super::is_boundary(

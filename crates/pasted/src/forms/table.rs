@@ -34,15 +34,10 @@ fn table_end(lines: &[Line], from: usize, found: &Found) -> usize {
 }
 
 fn cells(text: &str) -> Vec<&str> {
-    if !text.starts_with('|') && text.matches('|').count() < 2 && !text.contains(" | ") {
+    if !text.starts_with('|') {
         return Vec::new();
     }
-    text.trim_matches('|')
-        .split('|')
-        .map(str::trim)
-        .filter(|cell| !cell.is_empty())
-        .take(16)
-        .collect()
+    text.trim_matches('|').split('|').map(str::trim).take(16).collect()
 }
 
 fn is_rule(row: &[&str]) -> bool {
@@ -62,6 +57,9 @@ fn table(lines: &[Line], from: usize, end: usize, found: &mut Found) {
         // Labels above, values below. Several rows are a table of a manual.
         let data = rows.get(1..).unwrap_or_default();
         for (line, row) in data {
+            if row.len() != head.len() {
+                continue;
+            }
             for (label, value) in head.iter().zip(row) {
                 let Some(name) = names::of_label(label) else { continue };
                 if data.len() == 1 {
