@@ -1,4 +1,5 @@
 //! Prints the facts of the text on standard input, as JSON.
+#![expect(clippy::disallowed_methods, reason = "reads its standard input")]
 #![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::io::Read;

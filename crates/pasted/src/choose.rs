@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::candidate::{Candidate, Rank, Reason};
 use crate::forms::Found;
-use crate::names::ORDER;
+use crate::labels::ORDER;
 use crate::{Conflict, Other, Pasted, Stated};
 
 /// From candidates to facts.

@@ -18,6 +18,7 @@ mod candidate;
 mod choose;
 mod forms;
 mod kind;
+mod labels;
 mod lines;
 mod names;
 mod version;

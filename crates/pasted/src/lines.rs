@@ -25,7 +25,7 @@ pub(crate) struct Line {
 
 static TAG: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r#"(?i)</?(?:details|summary|p|div|span|pre|code|b|i|u|em|strong|a|img|table|thead|tbody|h[1-6]|ul|ol|li|sub|sup|font|center|kbd|hr)(?:\s[^<>]*)?/?>"#,
+        r"(?i)</?(?:details|summary|p|div|span|pre|code|b|i|u|em|strong|a|img|table|thead|tbody|h[1-6]|ul|ol|li|sub|sup|font|center|kbd|hr)(?:\s[^<>]*)?/?>",
     )
 });
 static BREAK: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)</?br\s*/?>"));

@@ -52,8 +52,8 @@ const SILENT: [&str; 40] = [
     "我试了 torch 2.1.0 和 torch 2.3.1 都不行",
     "\"transformers_version\": \"4.37.2\",\n\"torch_dtype\": \"bfloat16\",",
     "set the environment variable ASCEND_LAUNCH_BLOCKING=1.\nASCEND_LAUNCH_BLOCKING=1 to get more information",
-    "paddle-custom-npu 3.3.0 要求 CANN 8.0.0 以上",
-    "vllm-ascend requires torch==2.7.1\nvllm pulls in torch==2.8.0",
+    "paddle-custom-npu 3.1.0 要求 CANN 8.0.RC2 以上",
+    "vllm-ascend requires torch==2.5.1\nvllm pulls in torch==2.6.0",
     "CANN: 8.0.RC1 or 8.0.RC2\ntorch: >=2.1",
     "<!-- torch: 2.1.0\nCANN: 8.0.RC1 -->",
 ];
@@ -104,31 +104,31 @@ fn collect_env_with_npu_smi_and_install_info() {
 #[test]
 fn labels_in_both_languages() {
     states(
-        "- 昇腾驱动：24.1.rc2\n- 固件版本：7.3.0.1.231\n- CANN 版本: 8.0.RC2\n-- Pytorch版本:2.1.0\n\
-         【操作系统】：openEuler 22.03 LTS\n训练卡: 910B2\ntransformers:transformers 4.48.1\n",
+        "- 昇腾驱动：24.1.rc2\n- 固件版本：7.3.0.1.231\n- CANN 版本: 8.0.RC2\n-- Pytorch版本:2.3.1\n\
+         【操作系统】：openEuler 22.03 LTS\n训练卡: 910B4\ntransformers:transformers 4.46.3\n",
         &[
-            "npu=910B2",
+            "npu=910B4",
             "driver=24.1.rc2",
             "firmware=7.3.0.1.231",
             "cann=8.0.RC2",
             "os=openEuler 22.03 LTS",
-            "torch=2.1.0",
-            "transformers=4.48.1",
+            "torch=2.3.1",
+            "transformers=4.46.3",
         ],
     );
     states("HDK25.0.rc1，CANN8.1.RC1", &["driver=25.0.rc1", "cann=8.1.RC1"]);
     states(
-        "torch & torch-npu==2.6.0\nswift==3.5.0\nvllm-ascend ==0.7.3rc1",
-        &["torch=2.6.0", "torch_npu=2.6.0", "vllm_ascend=0.7.3rc1", "ms_swift=3.5.0"],
+        "torch & torch-npu==2.6.0\nswift==3.4.0\nvllm-ascend ==0.8.4rc1",
+        &["torch=2.6.0", "torch_npu=2.6.0", "vllm_ascend=0.8.4rc1", "ms_swift=3.4.0"],
     );
     states("torch / torch_npu: 2.5.1 / 2.5.1.post1", &["torch=2.5.1", "torch_npu=2.5.1.post1"]);
     states("- **MindSpore version (2.3.1)**:", &["mindspore=2.3.1"]);
-    states("CANN: 7.5.T11.0.B081:8.0.RC3.alpha003", &["cann=8.0.RC3.alpha003"]);
+    states("CANN: 7.6.T12.0.B050:8.1.RC1", &["cann=8.1.RC1"]);
 }
 
 #[test]
 fn cann_called_driver_is_cann() {
-    states("驱动版本是7.0.RC1.alpha003", &["cann=7.0.RC1.alpha003"]);
+    states("驱动版本也确认过6.3.RC2", &["cann=6.3.RC2"]);
     states("driver: 8.0.RC2", &["cann=8.0.RC2"]);
     states("CANN: 24.1.rc2", &[]);
 }

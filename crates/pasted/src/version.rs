@@ -16,7 +16,7 @@ static SHAPE: LazyLock<Regex> = LazyLock::new(|| {
 /// What makes one of several versions of the one before it: `2.1/2.4`, `2.1 or 2.4`, `8.0 ~ 8.2`.
 static SEVERAL: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
-        r"(?i)^(?:\+|[.-]x\b|\.?\*|\s*(?:(?:or|to|and|至|到|或者?|和|与|以及|、|/|~|-)\s*v?\d+\.\d|/\s*v?\d|~|以上|及以上|以下|及以下",
+        r"(?i)^(?:\+(?:[^A-Za-z]|$)|[.-]x\b|\.?\*|\s*(?:(?:or|to|and|至|到|或者?|和|与|以及|、|/|~|-)\s*v?\d+\.\d|/\s*v?\d|~|以上|及以上|以下|及以下",
         r"|之前的?版本|或更高|或以上|or (?:later|above|higher|newer|greater|lower)|and (?:later|above|newer|higher)))"
     ))
 });
@@ -36,12 +36,37 @@ pub(crate) fn version_at(text: &str) -> Option<&str> {
         .bytes()
         .position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'.' | b'+' | b'_' | b'-')))
         .unwrap_or(text.len());
-    let run = text.get(..end)?.trim_end_matches(['.', '-', '_', '+']);
+    let run = text.get(..end)?;
+    // `torch2.1.0+cann8.0.RC1` lists two components, while `2.1.0+cpu` has a local version.
+    let run = match run.split_once('+') {
+        Some((version, local)) if is_component(local) => version,
+        _ => run,
+    };
+    let run = run.trim_end_matches(['.', '-', '_', '+']);
     // `2.1+` is a range and no version.
     if text.get(run.len()..).is_some_and(|rest| SEVERAL.is_match(rest)) {
         return None;
     }
     is_version(run).then_some(run)
+}
+
+fn is_component(text: &str) -> bool {
+    let text = text.to_ascii_lowercase();
+    [
+        "torch",
+        "pytorch",
+        "cann",
+        "npu",
+        "python",
+        "vllm",
+        "mindspore",
+        "transformers",
+        "triton",
+        "driver",
+        "hdk",
+    ]
+    .iter()
+    .any(|name| text.starts_with(name))
 }
 
 /// Whether the whole of `text` is a version of at least two parts.

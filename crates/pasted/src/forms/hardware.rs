@@ -10,6 +10,12 @@ use crate::kind::Kind;
 use crate::lines::Line;
 use crate::version::regex;
 
+/// Every line with a chip, a server or a size of memory contains one of these.
+const HINTS: [&str; 16] = [
+    "910", "310", "950", "tlas", "TLAS", "300", "800", "HBM", "hbm", "Hbm", "显存", "emory",
+    "MEMORY", "19e5", "19E5", "0x19",
+];
+
 const CHIP: &str = r"(?:910(?:_\d{2,4}|ProA|ProB|PremiumA|B\d?C?(?:-\d)?|C\d?|A\d?|D\d?)?|310(?:P\d?|B\d?)?|950(?:PR|DT)?(?:_\d{2,4})?)";
 static NAMED: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r"(?i)((?:ascend|昇腾|升腾|华为)[ _-]?)?({CHIP})")));
@@ -44,6 +50,9 @@ static TIMES: LazyLock<Regex> = LazyLock::new(|| {
 static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(r"(?i){CHIP}\s*(?:npu)?\s*[(,]?\s*(\d{{1,3}})\s*(?:卡|张|块)"))
 });
+/// `Atlas 800I A2 (8*64G)`
+static TIMES_MEMORY: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)(?:^|[^0-9.])([1-9]\d?)\s?[*x]\s?(32|64)\s?GB?\b"));
 /// A clause of its own, behind one with the chip: `昇腾910B2，8卡`.
 static CARDS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(?:单机|单台|共|一共)?\s?([1-9]\d?)\s?卡(?:机|服务器)?$"));
@@ -92,7 +101,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             found.add("npu_count", &count.to_string(), line, Form::KeyValue, Rank::Measured);
             continue;
         }
-        if text.starts_with('|') {
+        if text.starts_with('|') || !HINTS.iter().any(|hint| text.contains(hint)) {
             continue;
         }
         let parts = mention::clauses(text, line.kind == Kind::Heading);
@@ -144,7 +153,7 @@ fn sentence(
     }
     let mut has_server = false;
     for server in SERVER.captures_iter(text) {
-        // `Atlas 800 推理服务器(型号:3000)`
+        // `Atlas 800 服务器(型号:3010)`
         let written = server.get(1).map_or("", |name| name.as_str().trim_end());
         let model = server.get(2).map(|m| format!(" (Model {})", m.as_str())).unwrap_or_default();
         add("server", &format!("{written}{model}"), rank);
@@ -152,6 +161,12 @@ fn sentence(
     }
     if !has_server && let Some(server) = SHORT_SERVER.captures(text) {
         add("server", &server[1], rank);
+    }
+    if (has_server || !chips.is_empty())
+        && let Some(both) = TIMES_MEMORY.captures(text)
+    {
+        add("npu_count", &both[1], rank);
+        add("hbm_gb", &both[2], rank);
     }
     for pattern in [&COUNTED, &TIMES, &BEHIND] {
         if let Some(count) = pattern.captures(text)

@@ -8,7 +8,7 @@ use super::{Found, is_boundary};
 use crate::candidate::{Form, Rank, Reason};
 use crate::kind::Kind;
 use crate::lines::Line;
-use crate::version::{is_version, regex};
+use crate::version::regex;
 
 static IMAGE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -136,18 +136,15 @@ fn scan(text: &str, line: &Line, found: &mut Found) {
 fn tags(repository: &str, tag: &str, line: &Line, found: &mut Found) {
     let (form, rank) = (Form::ImageTag, Rank::Derived);
     let head = tag.trim_start_matches(['v', 'V']).split('-').next().unwrap_or_default();
-    match repository {
-        "vllm-ascend" if is_version(head) => {
-            found.add_version("vllm_ascend", head, line, form, rank)
-        }
-        "cann" | "ascend-toolkit" if is_version(head) => {
-            found.add_version("cann", head, line, form, rank)
-        }
-        "llamafactory" if is_version(head) => {
-            found.add_version("llamafactory", head, line, form, rank)
-        }
-        "sglang" if is_version(head) => found.add_version("sglang", head, line, form, rank),
-        _ => {}
+    let name = match repository {
+        "vllm-ascend" => Some("vllm_ascend"),
+        "cann" | "ascend-toolkit" => Some("cann"),
+        "llamafactory" => Some("llamafactory"),
+        "sglang" => Some("sglang"),
+        _ => None,
+    };
+    if let Some(name) = name {
+        found.add_version(name, head, line, form, rank);
     }
     if let Some(cann) = CANN_TAG.captures(tag) {
         found.add_version("cann", &cann[1], line, form, rank);

@@ -34,12 +34,11 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
                 }
             }
             // Lines of the same files, and no statements of their own.
-            "innerversion" | "compatible_version" | "os" | "path" | "compatible_version_fw" => {
+            "innerversion" | "compatible_version" | "os" | "path" | "compatible_version_fw"
                 if value.contains("V100R")
-                    || neighbors(lines, index).any(|(k, _)| k == "innerversion")
-                {
-                    found.take(index);
-                }
+                    || neighbors(lines, index).any(|(key, _)| key == "innerversion") =>
+            {
+                found.take(index);
             }
             _ => {}
         }

@@ -23,13 +23,13 @@ static UNSURE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)\?|吗|tried|尝试|试过|需要|要求|支持|e\.g|例如|比如|require|support|最新|latest|或者|\bor\b|之前|以前",
     )
 });
-/// Names that share one value: `torch & torch-npu==2.5.1`.
+/// Names that share one value: `torch & torch-npu==2.6.0`.
 static JOINED: LazyLock<Regex> = LazyLock::new(|| regex(r"\s*(?:&|/|和|与|及|\+|、|,|\band\b)\s*"));
 static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| regex(r"^([^()]+)\((.+)\)\s*:?$"));
 static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)e\.g|例如|比如|for example|source or binary|if compiled|如[:: ]|and/or|\?$")
 });
-/// An inner version before the one of the release: `7.5.T11.0.B081:8.0.RC3`.
+/// An inner version before the one of the release: `7.6.T12.0.B050:8.1.RC1`.
 static INNER: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d+\.\d+\.T\d[\w.]*:(.+)$"));
 static COMMIT: LazyLock<Regex> = LazyLock::new(|| regex(r"^commit:\s*[0-9a-f]{7,40}$"));
 
@@ -106,7 +106,7 @@ fn statement(clause: &str, line: &Line, found: &mut Found) -> bool {
     template(clause, line, found) || bare(clause, line, found)
 }
 
-/// `torch & torch-npu==2.5.1`, `torch/torch_npu: 2.5.1/2.5.1.post1`.
+/// `torch & torch-npu==2.6.0`, `torch/torch_npu: 2.5.1/2.5.1.post1`.
 fn joined(label: &str, value: &str, line: &Line, found: &mut Found) -> bool {
     let labels: Option<Vec<String>> = JOINED.split(label.trim()).map(names::of_label).collect();
     let Some(labels) = labels.filter(|labels| (2..=4).contains(&labels.len())) else {
@@ -142,6 +142,10 @@ fn bare(clause: &str, line: &Line, found: &mut Found) -> bool {
     if name == "gcc" && line.bullet {
         // The compiler that built PyTorch, in its details.
         return false;
+    }
+    if name == "kernel" {
+        value(&name, version, line, Form::KeyValue, found);
+        return true;
     }
     let Some(found_version) = version_at(version) else { return false };
     let rest = version.get(found_version.len()..).unwrap_or_default().trim();
@@ -205,7 +209,7 @@ fn version_value(name: &str, value: &str, line: &Line, form: Form, found: &mut F
     let value = INNER.captures(value).and_then(|inner| inner.get(1)).map_or(value, |m| m.as_str());
     // LMDeploy appends the commit, which installed packages do not have: `0.7.3+`.
     let value = if name == "lmdeploy" { value.trim_end_matches('+') } else { value };
-    // The value repeats its name: `transformers: transformers 4.48.1`.
+    // The value repeats its name: `transformers: transformers 4.46.3`.
     let start = value.find(|c: char| c.is_ascii_digit()).unwrap_or(value.len());
     let (head, rest) = value.split_at(start);
     let head_label = head.trim_end_matches(['v', 'V', '=', '-', ' ', ':']);

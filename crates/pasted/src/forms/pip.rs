@@ -29,7 +29,7 @@ static CHATTER: LazyLock<Regex> = LazyLock::new(|| {
 static REQUESTED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^The user requested ([A-Za-z][\w.-]*)==(\d[\w.+-]*)\s*$"));
 static PIN: LazyLock<Regex> =
-    LazyLock::new(|| regex(r#"([A-Za-z][\w.-]*)(?:\[[\w,-]*\])?\s?==\s?(v?\d[\w.+-]*)"#));
+    LazyLock::new(|| regex(r"([A-Za-z][\w.-]*)(?:\[[\w,-]*\])?\s?==\s?(v?\d[\w.+-]*)"));
 static INSTALL: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\b(?:pip3?(?:\.\d+)?|uv pip|python3?(?:\.\d+)? -m pip|uv) (?:install|add)\b(.*)$")
 });
@@ -115,7 +115,7 @@ fn messages(lines: &[Line], found: &mut Found) {
     }
 }
 
-/// `torch-npu-2.7.1.dev20250724`: the name ends before the first part that is a version.
+/// `torch-npu-2.6.0.dev20250101`: the name ends before the first part that is a version.
 fn split_installed(item: &str) -> Option<(&str, &str)> {
     item.match_indices('-').find_map(|(at, _)| {
         let (package, version) = (item.get(..at)?, item.get(at + 1..)?);

@@ -1,4 +1,4 @@
-//! Versions in sentences: `在 CANN 8.0.RC3 上`, `torch_npu2.7.1 和CANN 8.3.RC1不兼容`.
+//! Versions in sentences: `在 CANN 8.0.RC3 上`, `torch_npu2.4.0 和CANN 8.0.RC3冲突`.
 //!
 //! A sentence needs a sign that it is about the machine of the author; a title has it by its
 //! place. Everything else that names a version may be about any machine.
@@ -15,6 +15,7 @@ use crate::names;
 use crate::version::{is_cann, plausible, regex, version_at};
 
 const NAME: &str = r"(?:py)?torch[-_ ]?npu|vllm[-_ ]?ascend|triton[-_ ]?ascend|paddle[-_]custom[-_]npu|llama[-_ ]?factory|ms[-_]swift|(?:ascend[- ])?cann(?:[- ]?toolkit)?|ascend[- ]?hdk|hdk|mindspore|mindformers|mindspeed|mindie|transformers|变压器|deepspeed|accelerate|lmdeploy|sglang|pytorch|torchvision|torchaudio|torch|triton|numpy|python|vllm|nnal|verl|peft|trl|(?:npu[ -]?|昇腾|ascend )?driver|(?:npu)?驱动|(?:npu[ -]?)?firmware|固件";
+static COMPONENT: LazyLock<Regex> = LazyLock::new(|| regex(&format!("(?i){NAME}")));
 static MENTION: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(
         r"(?i)({NAME})(?:\s*的)?\s*(?:版本号?|version|ver\.?)?\s*(是|为|is|==|=|:|@|-)?\s*v?(\d)"
@@ -22,7 +23,7 @@ static MENTION: LazyLock<Regex> = LazyLock::new(|| {
 });
 static REVERSED: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r"(?i)(\d[0-9A-Za-z.+-]*)\s*(?:版本)?\s*的\s*({NAME})")));
-/// `torch降级到2.4.0后`, `upgraded torch to 2.4.0`: the second version is present.
+/// `torch降级到2.3.1后`, `upgraded torch to 2.6.0`: the second version is present.
 static MOVED: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(
         r"(?i)({NAME})\s*(?:版本)?\s*(?:从\s*v?\S+?\s*)?(?:升级|降级|更新|升|降|回退|切换|换|改)(?:到|至|成|为)(?:了)?\s*v?(\d[0-9A-Za-z.+]*)\s*(?:版本)?\s*(?:后|了|之后|以后)"
@@ -33,7 +34,7 @@ static MOVED_EN: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)(?:upgraded|downgraded|updated|switched|rolled back)\s+(?:to\s+)?(?:my |the )?({NAME})\s+(?:version\s+)?(?:from\s+\S+\s+)?(?:to\s+)?v?(\d[0-9A-Za-z.+]*)"
     ))
 });
-/// `驱动版本也核对无误7.0.RC1.alpha003`
+/// `驱动版本也确认过6.3.RC2`
 static DRIVER_WORDS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"驱动版本[\u{4e00}-\u{9fff}]{0,8}\s*(\d[0-9A-Za-z.]*)"));
 static SIGN: LazyLock<Regex> = LazyLock::new(|| {
@@ -55,7 +56,14 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         let is_title = Some(line.number) == title;
         let prose =
             matches!(line.kind, Kind::Text | Kind::Heading) || is_title && line.kind == Kind::Log;
-        if !prose || found.is_taken(index) || line.text.len() > 2000 || line.text.starts_with('|') {
+        // Most lines of a log name no component.
+        let named = line.text.bytes().any(|b| b.is_ascii_digit()) && COMPONENT.is_match(&line.text);
+        if !prose
+            || !named
+            || found.is_taken(index)
+            || line.text.len() > 2000
+            || line.text.starts_with('|')
+        {
             continue;
         }
         let is_title = is_title && line.kind != Kind::Log && line.text.len() < 200;

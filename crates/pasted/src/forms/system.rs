@@ -25,7 +25,7 @@ static LIBC: LazyLock<Regex> = LazyLock::new(|| {
 });
 static GNU_GCC: LazyLock<Regex> = LazyLock::new(|| regex(r"^gcc \([^)]*\) (\d+\.\d+\.\d+)"));
 static ARCH_WORD: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?i)\b(aarch64|arm64|x86_64|x86-64|amd64)\b"));
+    LazyLock::new(|| regex(r"(?i)\b(aarch64|arm64|x86_64|x86-64|x86|amd64)\b"));
 static TRAILING_ARCH: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)\s*[(/,-]?\s*\b(?:aarch64|x86_64|arm64|amd64)\b\)?\s*$"));
 /// A distribution with its version.
@@ -39,7 +39,6 @@ static HOST: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\bhost\b|宿主|物�
 static EULER_KERNEL: LazyLock<Regex> = LazyLock::new(|| regex(r"eulerosv(\d)r(\d{1,2})"));
 static OPENEULER_KERNEL: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\.oe(\d\d)(\d\d)(?:sp(\d))?(?:\b|\.)"));
-static OPENEULER_OLD: LazyLock<Regex> = LazyLock::new(|| regex(r"\.oe1\b"));
 
 pub(super) fn read(lines: &[Line], found: &mut Found) {
     for (index, line) in lines.iter().enumerate() {
@@ -65,7 +64,9 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         } else if let Some(gcc) = GNU_GCC.captures(text) {
             found.add_version("gcc", &gcc[1], line, Form::SystemTool, Rank::Written);
         }
-        if line.kind == Kind::Text || line.kind == Kind::Heading {
+        if (line.kind == Kind::Text || line.kind == Kind::Heading)
+            && (ARCH_WORD.is_match(text) || OS.is_match(text))
+        {
             words(text, line, found);
         }
     }
@@ -90,9 +91,6 @@ fn host_os(kernel: &str) -> Option<String> {
     if let Some(open) = OPENEULER_KERNEL.captures(kernel) {
         let pack = open.get(3).map(|pack| format!(" SP{}", pack.as_str())).unwrap_or_default();
         return Some(format!("openEuler {}.{}{pack}", &open[1], &open[2]));
-    }
-    if OPENEULER_OLD.is_match(kernel) {
-        return Some("openEuler 20.03".to_owned());
     }
     if kernel.ends_with(".hce2") {
         return Some("Huawei Cloud EulerOS 2.0".to_owned());
@@ -134,6 +132,10 @@ fn words(text: &str, line: &Line, found: &mut Found) {
 
 /// `aarch64` or `x86_64`, from a value that begins with one of the usual names.
 pub(super) fn arch(value: &str) -> Option<&'static str> {
+    // A label says that it is an architecture: `架构: ARM`.
+    if value.eq_ignore_ascii_case("arm") || value.eq_ignore_ascii_case("arm架构") {
+        return Some("aarch64");
+    }
     let word = ARCH_WORD.find(value)?;
     if ARCH_WORD.find_iter(value).count() > 1 && value.contains('/') {
         return None;
@@ -154,7 +156,7 @@ pub(super) fn kernel(value: &str) -> Option<&str> {
 }
 
 /// The system in a value: `Ubuntu 22.04.5 LTS (aarch64)` without the architecture, and
-/// `ubuntu22.0.4` with its usual spelling.
+/// `ubuntu20.0.4` with its usual spelling.
 pub(super) fn os(value: &str) -> Option<String> {
     let found = OS.captures_iter(value).last()?;
     let version = &found[2];
@@ -192,6 +194,7 @@ pub(super) fn os(value: &str) -> Option<String> {
     // A frequent typing error.
     let version =
         if name == "Ubuntu" { version.replace(".0.4", ".04") } else { version.to_owned() };
+    let version = version.replace("-LTS", " LTS").replace("-lts", " LTS");
     let rest = found[3].trim_end();
     let rest =
         if rest.is_empty() || rest.starts_with(' ') { rest.to_owned() } else { format!(" {rest}") };
