@@ -32,6 +32,7 @@ const CRATES: &[Sources] = &[
         exceptions: &[("packed.rs", "the tables in the source tree, in debug builds")],
     },
     Sources { dir: "crates/facts/src", exceptions: &[] },
+    Sources { dir: "crates/pasted/src", exceptions: &[] },
     Sources { dir: "crates/machine/src", exceptions: &[("sysroot/", "the examined machine")] },
     Sources { dir: "crates/pysyntax/src", exceptions: &[] },
     Sources {

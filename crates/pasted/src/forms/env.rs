@@ -1,0 +1,136 @@
+//! Environment variables: `export X=`, `-e X=`, `X= command`, `ENV X`, lines of collect_env.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::Found;
+use crate::candidate::{Form, Rank};
+use crate::kind::Kind;
+use crate::lines::Line;
+use crate::version::regex;
+
+/// Names that lists without `export` may have. Anything in capitals would include code.
+const PREFIXES: [&str; 36] = [
+    "ACL_",
+    "ASCEND",
+    "ASDOPS_",
+    "ATB_",
+    "BISHENG",
+    "CPU_AFFINITY",
+    "DEEPEP",
+    "DISABLE_L2",
+    "FLASHCOMM",
+    "GE_",
+    "GLOO_",
+    "GLOG_",
+    "HCCL_",
+    "HCCN",
+    "HF_",
+    "LCAL_",
+    "LCCL_",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "MINDIE",
+    "MS_",
+    "MASTER_",
+    "MULTI_STREAM",
+    "NPU_",
+    "OMP_",
+    "PYTHONPATH",
+    "PYTORCH_",
+    "RANK_TABLE",
+    "SGLANG_",
+    "SOC_VERSION",
+    "TASK_QUEUE",
+    "TE_PARALLEL",
+    "TORCH",
+    "TP_SOCKET",
+    "USE_MODELSCOPE",
+    "VLLM_",
+];
+/// Values that nobody should repeat.
+static SECRET: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)secret|token|passw|api_?key|access_?key|credential|private"));
+static EXPORT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"(?:^|[;&$#] ?|\s)(?:export|declare -x)\s+([A-Z][A-Z0-9_]+)=("[^"]*"|'[^']*'|[^\s;&|]*)"#,
+    )
+});
+static DOCKER: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r#"(?:^|\s)(?:-e|--env)[ =]["']?([A-Z][A-Z0-9_]+)=("[^"]*"|'[^']*'|[^\s"'\\]*)"#)
+});
+static DOCKERFILE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"^ENV ([A-Z][A-Z0-9_]+)[= ]("[^"]*"|\S+)\s*\\?$"#));
+static LEADING: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r#"^(?:\$ )?((?:[A-Z][A-Z0-9_]+=(?:"[^"]*"|'[^']*'|[^\s"']*)\s+)+)(?:\S+|\\)"#)
+});
+static ASSIGNED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"([A-Z][A-Z0-9_]+)=("[^"]*"|'[^']*'|[^\s"']*)"#));
+static ALONE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"^([A-Z][A-Z0-9_]+)=("[^"]*"|'[^']*'|[^\s"']*)\s*\\?$"#));
+static PYTHON: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"^(?:>>> )?os\.environ\[["']([A-Z][A-Z0-9_]+)["']\]\s*=\s*(?:str\()?["']([^"']*)["']\)?"#,
+    )
+});
+
+static MEMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"^name:\s*([A-Z][A-Z0-9_]+)$"));
+static VALUE: LazyLock<Regex> = LazyLock::new(|| regex(r#"^value:\s*["']?([^"']+)["']?$"#));
+
+pub(super) fn read(lines: &[Line], found: &mut Found) {
+    for (index, line) in lines.iter().enumerate() {
+        if matches!(line.kind, Kind::Quotation | Kind::Comment) || !line.text.contains(['=', ' ']) {
+            continue;
+        }
+        let text = line.text.as_str();
+        let mut hit = false;
+        // A sentence with `export` is advice, and `X=1 to do …` the rest of one.
+        if line.kind == Kind::Command {
+            for pair in EXPORT.captures_iter(text) {
+                hit |= add(&pair[1], &pair[2], line, found);
+            }
+        }
+        for pattern in [&DOCKER, &DOCKERFILE, &PYTHON] {
+            for pair in pattern.captures_iter(text) {
+                hit |= add(&pair[1], &pair[2], line, found);
+            }
+        }
+        if !hit && let Some(pair) = ALONE.captures(text) {
+            if listed(&pair[1]) || text.ends_with('\\') {
+                hit = add(&pair[1], &pair[2], line, found);
+            }
+        } else if !hit
+            && let Some(leading) = LEADING.captures(text)
+            && (line.kind == Kind::Command || text.ends_with('\\'))
+        {
+            for pair in ASSIGNED.captures_iter(&leading[1]) {
+                hit |= add(&pair[1], &pair[2], line, found);
+            }
+        }
+        // Kubernetes: the name and the value are on lines of their own.
+        if let Some(name) = MEMBER.captures(text)
+            && let Some(value) = lines.get(index + 1).and_then(|line| VALUE.captures(&line.text))
+        {
+            hit |= add(&name[1], &value[1], line, found);
+        }
+        if hit && line.kind != Kind::Command {
+            found.take(index);
+        }
+    }
+}
+
+fn listed(name: &str) -> bool {
+    PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn add(name: &str, value: &str, line: &Line, found: &mut Found) -> bool {
+    let value = value.trim_matches(['"', '\'']);
+    // A value with other variables in it is not the one that the process sees.
+    let open = value.contains(['$', '`']) || value.contains("...") || value.starts_with('<');
+    if SECRET.is_match(name) || open || name.len() < 3 {
+        return false;
+    }
+    found.add(&format!("env.{name}"), value, line, Form::Variable, Rank::Written);
+    true
+}

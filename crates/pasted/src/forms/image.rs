@@ -1,0 +1,159 @@
+//! Container images, and the versions in the tags of known ones.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::{Found, is_boundary};
+use crate::candidate::{Form, Rank, Reason};
+use crate::kind::Kind;
+use crate::lines::Line;
+use crate::version::regex;
+
+static IMAGE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"((?:[A-Za-z0-9][A-Za-z0-9._-]*(?::\d+)?/)+[A-Za-z0-9][A-Za-z0-9._-]*):([A-Za-z0-9][A-Za-z0-9._-]*)",
+    )
+});
+/// A line that starts a container, against one that mentions an image.
+static RUNS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)\b(?:docker|nerdctl|podman)\b.*\b(?:run|create)\b|^FROM |^image:|镜像|\bimage\b")
+});
+/// Repositories of images without the address of a registry.
+const ORGANIZATIONS: [&str; 9] = [
+    "ascend/",
+    "ascendai/",
+    "lmsysorg/",
+    "gpustack/",
+    "swr.",
+    "quay.io/",
+    "mindspore/",
+    "ascendhub/",
+    "vllm/",
+];
+static SHORT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(vllm-ascend|mindie|llamafactory|cann):(v?\d+\.\d+[A-Za-z0-9._]*-[A-Za-z0-9._-]+|v\d+\.\d+[A-Za-z0-9._]*)",
+    )
+});
+static CANN_TAG: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)(?:^|[-_])cann[-_]?v?(\d+\.\d+(?:\.(?:rc|alpha|beta)?\d+)*)"));
+static PYTHON_TAG: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)(?:^|-)py(?:thon)?(3\.\d{1,2})(?:-|$)"));
+static OS_TAG: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)(?:^|-)(ubuntu|openeuler)-?(\d\d\.\d\d)"));
+static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)\b(?:should i|can i|which|recommend|try|instead of|other than|works? (?:fine|well)|previous)\b|建议|推荐|之前|正常|没有?问题",
+    )
+});
+
+pub(super) fn read(lines: &[Line], found: &mut Found) {
+    for line in lines {
+        if line.kind == Kind::Comment || line.kind == Kind::Code {
+            continue;
+        }
+        scan(&line.text, line, found);
+    }
+}
+
+/// The value of the label "image", which may have no registry: `vllm-ascend:v0.9.1`.
+pub(super) fn labelled(value: &str, line: &Line, found: &mut Found) {
+    // Those with a registry were found by [`read`].
+    let Some((repository, tag)) = value.trim().split_once(':') else { return };
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if !repository.is_empty()
+        && repository.chars().all(plain)
+        && !tag.is_empty()
+        && tag.chars().all(plain)
+    {
+        found.add("image", value.trim(), line, Form::ImageTag, Rank::Written);
+        tags(repository, tag, line, found);
+    }
+}
+
+/// Images without a registry, by the name of a known repository: `vllm-ascend:v0.9.1 镜像`.
+fn short(text: &str, line: &Line, found: &mut Found) {
+    for image in SHORT.captures_iter(text) {
+        let (Some(name), Some(tag)) = (image.get(1), image.get(2)) else { continue };
+        let before = text.get(..name.start()).and_then(|head| head.chars().next_back());
+        let tag = tag.as_str().trim_end_matches(['.', '-', '_']);
+        if (is_boundary(before) || before == Some(':')) && !QUESTION.is_match(text) {
+            let value = format!("{}:{tag}", name.as_str());
+            found.add("image", &value, line, Form::ImageTag, Rank::Derived);
+            tags(name.as_str(), tag, line, found);
+        }
+    }
+}
+
+fn scan(text: &str, line: &Line, found: &mut Found) {
+    short(text, line, found);
+    for image in IMAGE.captures_iter(text) {
+        let (Some(whole), Some(repository), Some(tag)) = (image.get(0), image.get(1), image.get(2))
+        else {
+            continue;
+        };
+        let before = text.get(..whole.start()).and_then(|head| head.chars().next_back());
+        let tag = tag.as_str().trim_end_matches(['.', '-', '_']);
+        let repository = repository.as_str();
+        let first = repository.split('/').next().unwrap_or_default();
+        // An address has a port or a path behind its colon, a mount has a path.
+        let is_registry = first.contains('.')
+            && !first.ends_with(".py")
+            && !first.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+            || first.contains(':');
+        let is_known = ORGANIZATIONS.iter().any(|org| repository.starts_with(org));
+        let free = before.is_none_or(|c| is_boundary(Some(c)) || c == ':')
+            && !text.get(..whole.start()).is_some_and(|head| head.ends_with("://"));
+        let ends = text
+            .get(repository.len() + whole.start() + 1 + tag.len()..)
+            .and_then(|rest| rest.chars().next());
+        if !free
+            || !(is_registry || is_known)
+            || tag.is_empty()
+            || matches!(ends, Some('/' | ':' | '$' | '{'))
+        {
+            continue;
+        }
+        if first.starts_with("github.")
+            || first.starts_with("gitee.")
+            || first.starts_with("gitcode.")
+        {
+            continue;
+        }
+        let value = format!("{repository}:{tag}");
+        if QUESTION.is_match(text) && line.kind != Kind::Command {
+            found.reject("image", &value, line, Form::ImageTag, Reason::Hypothetical);
+            continue;
+        }
+        let rank = if RUNS.is_match(text) { Rank::Written } else { Rank::Derived };
+        found.add("image", &value, line, Form::ImageTag, rank);
+        tags(repository.rsplit('/').next().unwrap_or_default(), tag, line, found);
+    }
+}
+
+/// The versions that the tag of a known image contains.
+fn tags(repository: &str, tag: &str, line: &Line, found: &mut Found) {
+    let (form, rank) = (Form::ImageTag, Rank::Derived);
+    let head = tag.trim_start_matches(['v', 'V']).split('-').next().unwrap_or_default();
+    let name = match repository {
+        "vllm-ascend" => Some("vllm_ascend"),
+        "cann" | "ascend-toolkit" => Some("cann"),
+        "llamafactory" => Some("llamafactory"),
+        "sglang" => Some("sglang"),
+        _ => None,
+    };
+    if let Some(name) = name {
+        found.add_version(name, head, line, form, rank);
+    }
+    if let Some(cann) = CANN_TAG.captures(tag) {
+        found.add_version("cann", &cann[1], line, form, rank);
+    }
+    if let Some(python) = PYTHON_TAG.captures(tag) {
+        found.add_version("python", &python[1], line, form, rank);
+    }
+    if let Some(os) = OS_TAG.captures(tag) {
+        let name = if os[1].eq_ignore_ascii_case("ubuntu") { "Ubuntu" } else { "openEuler" };
+        found.add("os", &format!("{name} {}", &os[2]), line, form, rank);
+    }
+}

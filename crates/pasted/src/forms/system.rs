@@ -1,0 +1,202 @@
+//! Operating system, kernel, architecture, C library: platform strings and system tools.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+use super::{Found, mention};
+use crate::candidate::{Form, Rank};
+use crate::kind::Kind;
+use crate::lines::Line;
+use crate::version::{regex, version_at};
+
+static PLATFORM: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"\bLinux-(\d+\.\d+[^\s,]*?)-(aarch64|x86_64)-with-(?:glibc(\d+\.\d+)|\S+)")
+});
+static UNAME: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^Linux \S+ (\d+\.\d+\.\S+) #\d.*\b(aarch64|x86_64)\b"));
+static PRETTY: LazyLock<Regex> = LazyLock::new(|| regex(r#"^PRETTY_NAME="?([^"]+)"?$"#));
+static LDD: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^ldd \((?:[^()]*(?:\([^()]*\))?[^()]*)\) (\d+\.\d+)$"));
+static TRIPLE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^built with .* for (aarch64|x86_64)-linux-gnu$"));
+static LIBC: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)^(?:g?libc version|libc|glibc)\s*[:=]\s*(?:glibc[- ])?(\d+\.\d+)\b")
+});
+static GNU_GCC: LazyLock<Regex> = LazyLock::new(|| regex(r"^gcc \([^)]*\) (\d+\.\d+\.\d+)"));
+static ARCH_WORD: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)\b(aarch64|arm64|x86_64|x86-64|x86|amd64)\b"));
+static TRAILING_ARCH: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)\s*[(/,-]?\s*\b(?:aarch64|x86_64|arm64|amd64)\b\)?\s*$"));
+/// A distribution with its version.
+static OS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(concat!(
+        r"(?i)(ubuntu|openeuler|euleros|centos(?: linux| stream)?|debian(?: gnu/linux)?|kylin(?: linux)?(?: advanced)?(?: server)?(?: os)?|银河麒麟|麒麟|uniontech os(?: server)?|uos|anolis os|huawei cloud euleros|hce|ctyunos|bclinux|rocky linux|red hat enterprise linux)",
+        r"\s*(?:系统|操作系统|release)?[ :_-]*(v?\d+(?:\.\d+)*(?:-lts)?(?:[-.]?sp\d)?)((?:\s*LTS)?(?:\s*\((?:LTS|SP\d+|LTS-SP\d+|Sword|Tercel|Lance|Halberd|Core)\)|\s*SP\d)?)"
+    ))
+});
+static HOST: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\bhost\b|宿主|物理机|主机"));
+static EULER_KERNEL: LazyLock<Regex> = LazyLock::new(|| regex(r"eulerosv(\d)r(\d{1,2})"));
+static OPENEULER_KERNEL: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\.oe(\d\d)(\d\d)(?:sp(\d))?(?:\b|\.)"));
+
+pub(super) fn read(lines: &[Line], found: &mut Found) {
+    for (index, line) in lines.iter().enumerate() {
+        if matches!(line.kind, Kind::Quotation | Kind::Comment) {
+            continue;
+        }
+        let text = line.text.as_str();
+        if let Some(platform) = PLATFORM.captures(text) {
+            linux(&platform, line, Form::Platform, found);
+            if let Some(glibc) = platform.get(3) {
+                found.add_version("glibc", glibc.as_str(), line, Form::Platform, Rank::Measured);
+            }
+        } else if let Some(uname) = UNAME.captures(text) {
+            linux(&uname, line, Form::SystemTool, found);
+            found.take(index);
+        } else if let Some(name) = PRETTY.captures(text).and_then(|name| os(&name[1])) {
+            found.add("os", &name, line, Form::SystemTool, Rank::Measured);
+            found.take(index);
+        } else if let Some(libc) = LDD.captures(text).or_else(|| LIBC.captures(text)) {
+            found.add_version("glibc", &libc[1], line, Form::SystemTool, Rank::Measured);
+        } else if let Some(triple) = TRIPLE.captures(text) {
+            found.add("arch", &triple[1], line, Form::SystemTool, Rank::Derived);
+        } else if let Some(gcc) = GNU_GCC.captures(text) {
+            found.add_version("gcc", &gcc[1], line, Form::SystemTool, Rank::Written);
+        }
+        if (line.kind == Kind::Text || line.kind == Kind::Heading)
+            && (ARCH_WORD.is_match(text) || OS.is_match(text))
+        {
+            words(text, line, found);
+        }
+    }
+}
+
+/// Kernel, system of the host and architecture of a platform string. Containers share the
+/// kernel of the host.
+fn linux(parts: &Captures, line: &Line, form: Form, found: &mut Found) {
+    let kernel = parts[1].trim_end_matches(".aarch64").trim_end_matches(".x86_64");
+    found.add("kernel", kernel, line, form, Rank::Measured);
+    found.add("arch", &parts[2], line, form, Rank::Measured);
+    if let Some(host) = host_os(kernel) {
+        found.add("host_os", &host, line, form, Rank::Measured);
+    }
+}
+
+/// The distribution that builds a kernel of this name.
+fn host_os(kernel: &str) -> Option<String> {
+    if let Some(euler) = EULER_KERNEL.captures(kernel) {
+        return Some(format!("EulerOS {}.0 SP{}", &euler[1], &euler[2]));
+    }
+    if let Some(open) = OPENEULER_KERNEL.captures(kernel) {
+        let pack = open.get(3).map(|pack| format!(" SP{}", pack.as_str())).unwrap_or_default();
+        return Some(format!("openEuler {}.{}{pack}", &open[1], &open[2]));
+    }
+    if kernel.ends_with(".hce2") {
+        return Some("Huawei Cloud EulerOS 2.0".to_owned());
+    }
+    kernel.contains(".ky10").then(|| "Kylin V10".to_owned())
+}
+
+/// Architectures and systems in sentences.
+fn words(text: &str, line: &Line, found: &mut Found) {
+    for clause in mention::clauses(text, line.kind == Kind::Heading) {
+        if clause.doubt.is_some() || clause.text.len() > 200 {
+            continue;
+        }
+        for word in ARCH_WORD.captures_iter(clause.text) {
+            let Some(range) = word.get(1) else { continue };
+            let before = clause.text.get(..range.start()).and_then(|t| t.chars().next_back());
+            let after = clause.text.get(range.end()..).and_then(|t| t.chars().next());
+            let free = super::is_boundary(before) || before == Some(':');
+            let is_word = free && !matches!(after, Some('-' | '/' | '.' | '_' | '\\'));
+            if is_word && let Some(name) = arch(&word[1]) {
+                found.add("arch", name, line, Form::Prose, Rank::Prose);
+            }
+        }
+        if HOST.is_match(clause.text) {
+            continue;
+        }
+        if let Some(range) = OS.find(clause.text)
+            && super::is_boundary(
+                clause.text.get(..range.start()).and_then(|t| t.chars().next_back()),
+            )
+            && !clause.text.contains("gcc")
+            && !clause.text.contains("GCC")
+            && let Some(name) = os(clause.text)
+        {
+            found.add("os", &name, line, Form::Prose, Rank::Prose);
+        }
+    }
+}
+
+/// `aarch64` or `x86_64`, from a value that begins with one of the usual names.
+pub(super) fn arch(value: &str) -> Option<&'static str> {
+    // A label says that it is an architecture: `架构: ARM`.
+    if value.eq_ignore_ascii_case("arm") || value.eq_ignore_ascii_case("arm架构") {
+        return Some("aarch64");
+    }
+    let word = ARCH_WORD.find(value)?;
+    if ARCH_WORD.find_iter(value).count() > 1 && value.contains('/') {
+        return None;
+    }
+    match word.as_str().to_ascii_lowercase().as_str() {
+        "aarch64" | "arm64" => Some("aarch64"),
+        _ => Some("x86_64"),
+    }
+}
+
+/// The release of a kernel: `5.10.0-60.18.0.50.oe2203`.
+pub(super) fn kernel(value: &str) -> Option<&str> {
+    let word =
+        value.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()))?;
+    let parts =
+        word.split('.').take_while(|part| part.starts_with(|c: char| c.is_ascii_digit())).count();
+    (parts >= 2).then(|| word.trim_end_matches(".aarch64").trim_end_matches(".x86_64"))
+}
+
+/// The system in a value: `Ubuntu 22.04.5 LTS (aarch64)` without the architecture, and
+/// `ubuntu20.0.4` with its usual spelling.
+pub(super) fn os(value: &str) -> Option<String> {
+    let found = OS.captures_iter(value).last()?;
+    let version = &found[2];
+    if version_at(version).is_none()
+        && !version.starts_with(['v', 'V'])
+        && !version.bytes().all(|b| b.is_ascii_digit())
+        && !version.contains("LTS")
+        && !version.to_ascii_lowercase().contains("sp")
+    {
+        return None;
+    }
+    let start = found.get(0)?.start();
+    let whole = value.get(start..)?;
+    let name = match found[1].to_ascii_lowercase().as_str() {
+        "ubuntu" => "Ubuntu",
+        "openeuler" => "openEuler",
+        "euleros" => "EulerOS",
+        _ => "",
+    };
+    if name == "Ubuntu" {
+        let mut parts = version.split('.');
+        let year: u32 = parts.next()?.parse().ok()?;
+        // Also keeps `Ubuntu 9.4.0-1ubuntu1`, a version of GCC, out.
+        if !(14..=30).contains(&year) || version.contains('-') {
+            return None;
+        }
+    }
+    if name.is_empty() {
+        // Names of other systems have several words: as written, without the architecture.
+        let end = whole.find([',', ';', '。']).unwrap_or(whole.len());
+        let text = TRAILING_ARCH.replace(whole.get(..end)?, "");
+        let text = text.trim();
+        return (text.len() <= 60).then(|| text.to_owned());
+    }
+    // A frequent typing error.
+    let version =
+        if name == "Ubuntu" { version.replace(".0.4", ".04") } else { version.to_owned() };
+    let version = version.replace("-LTS", " LTS").replace("-lts", " LTS");
+    let rest = found[3].trim_end();
+    let rest =
+        if rest.is_empty() || rest.starts_with(' ') { rest.to_owned() } else { format!(" {rest}") };
+    Some(format!("{name} {version}{rest}"))
+}

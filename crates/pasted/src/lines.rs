@@ -1,0 +1,178 @@
+//! The lines of a text without Markdown and HTML. Line numbers are those of the text.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::kind::{self, Kind};
+use crate::version::regex;
+use crate::{MAX_LINE, MAX_TEXT};
+
+/// A line in the form that all readers expect.
+#[derive(Debug, Clone)]
+pub(crate) struct Line {
+    /// From 1.
+    pub(crate) number: u32,
+    /// ASCII punctuation, no emphasis, no bullet, no tag.
+    pub(crate) text: String,
+    /// What the line is.
+    pub(crate) kind: Kind,
+    /// Number of the paragraph: a blank line, a fence and a heading begin a new one.
+    pub(crate) block: u32,
+    /// Whether a bullet or a number stood before the text.
+    pub(crate) bullet: bool,
+}
+
+static TAG: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)</?(?:details|summary|p|div|span|pre|code|b|i|u|em|strong|a|img|table|thead|tbody|h[1-6]|ul|ol|li|sub|sup|font|center|kbd|hr)(?:\s[^<>]*)?/?>",
+    )
+});
+static BREAK: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)</?br\s*/?>"));
+static CELL: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)(?:\s*</?(?:td|th|tr)(?:\s[^<>]*)?>\s*)+"));
+static ANSI: LazyLock<Regex> = LazyLock::new(|| regex(r"\x1b\[[0-9;?]*[A-Za-z]"));
+static BULLET: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^\s*(?:(?:[-*+•●▪·–]|--|\d{1,2}[.)、]|\(\d{1,2}\)|[①-⑳]|\[[ xX]\])\s+)+")
+});
+/// `1)版本`, `2.torch`: numbers without a blank, but no version.
+static NUMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*\d{1,2}[.)、]\s*([^\d\s.])"));
+static STRUCK: LazyLock<Regex> = LazyLock::new(|| regex(r"~~[^~]+~~"));
+static LINK: LazyLock<Regex> = LazyLock::new(|| regex(r"!?\[([^\[\]]*)\]\(([^()\s]*)\)"));
+
+/// Splits a text into lines and removes decoration.
+pub(crate) fn split(text: &str) -> Vec<Line> {
+    let text = cut(text, MAX_TEXT);
+    let mut lines = Vec::new();
+    let (mut block, mut fenced, mut comment) = (0, false, false);
+    for (index, raw) in text.lines().enumerate() {
+        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        let raw = normalize(cut(raw, MAX_LINE));
+        let visible = outside_comments(&raw, &mut comment);
+        let trimmed = visible.trim();
+        if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
+            // Text after the marks is the language, or a line whose author forgot the break.
+            fenced = !fenced;
+            block += 1;
+            continue;
+        }
+        if trimmed.is_empty() {
+            block += 1;
+            continue;
+        }
+        let (bare, quoted) = unquote(trimmed);
+        let heading = bare.starts_with('#') && bare.trim_start_matches('#').starts_with(' ');
+        if heading {
+            block += 1;
+        }
+        // In a fence a single `#` begins a comment of a shell, and more begin a heading of a
+        // text whose fences are unbalanced.
+        let remark = bare.starts_with('#') && !bare.starts_with("##") && (fenced || !heading);
+        let (clean, bullet) = plain(bare);
+        // A command behind a single `#` is commented out, also where the fence was forgotten.
+        let remark = remark
+            || heading && !bare.starts_with("##") && kind::of(&clean, false) == Kind::Command;
+        let kind = if quoted {
+            Kind::Quotation
+        } else if remark {
+            Kind::Comment
+        } else {
+            kind::of(&clean, heading)
+        };
+        if !clean.is_empty() {
+            lines.push(Line { number, text: clean, kind, block, bullet });
+        }
+        if heading {
+            block += 1;
+        }
+    }
+    lines
+}
+
+/// The longest prefix of at most `limit` bytes.
+fn cut(text: &str, limit: usize) -> &str {
+    text.get(..text.floor_char_boundary(limit)).unwrap_or(text)
+}
+
+/// Replaces full-width forms, blanks, hyphens and quotation marks by ASCII.
+fn normalize(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '\u{ff01}'..='\u{ff5e}' => {
+                out.push(char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c));
+            }
+            '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
+                out.push(' ');
+            }
+            // Columns of a list stay wider than words.
+            '\t' => out.push_str("  "),
+            '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe63}' => out.push('-'),
+            '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}' | '\u{fe0f}' => {}
+            '\u{2018}' | '\u{2019}' => out.push('\''),
+            '\u{201c}' | '\u{201d}' => out.push('"'),
+            '\u{3010}' => out.push('['),
+            '\u{3011}' => out.push(']'),
+            '\u{2236}' | '\u{fe55}' => out.push(':'),
+            '\u{00d7}' => out.push('*'),
+            _ => out.push(c),
+        }
+    }
+    if out.contains('\u{1b}') { ANSI.replace_all(&out, "").into_owned() } else { out }
+}
+
+/// The line without `<!-- … -->`, also over several lines.
+fn outside_comments(line: &str, inside: &mut bool) -> String {
+    let mut out = String::new();
+    let mut rest = line;
+    loop {
+        if *inside {
+            let Some((_, after)) = rest.split_once("-->") else { return out };
+            (rest, *inside) = (after, false);
+        } else {
+            let Some((before, after)) = rest.split_once("<!--") else {
+                out.push_str(rest);
+                return out;
+            };
+            out.push_str(before);
+            (rest, *inside) = (after, true);
+        }
+    }
+}
+
+/// The line without marks of a quotation, and whether it had any. `>>>` is the prompt of Python.
+fn unquote(line: &str) -> (&str, bool) {
+    if line.starts_with(">>>") || !line.starts_with('>') {
+        return (line, false);
+    }
+    (line.trim_start_matches(['>', ' ']), true)
+}
+
+/// The line without heading, bullet, emphasis and tags; and whether a bullet stood before it.
+fn plain(line: &str) -> (String, bool) {
+    let mut text = line.replace("**", "").replace('`', "");
+    if text.contains('<') {
+        text = BREAK.replace_all(&text, " ").into_owned();
+        text = CELL.replace_all(&text, "|").into_owned();
+        text = TAG.replace_all(&text, " ").into_owned();
+    }
+    if text.contains('&') {
+        for (entity, c) in
+            [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&amp;", "&")]
+        {
+            text = text.replace(entity, c);
+        }
+    }
+    if text.contains("~~") {
+        text = STRUCK.replace_all(&text, " ").into_owned();
+    }
+    if text.contains("](") {
+        text = LINK.replace_all(&text, "$1 $2").into_owned();
+    }
+    let text = text.trim();
+    let text = if text.starts_with('#') { text.trim_start_matches('#').trim_start() } else { text };
+    let bullet = BULLET.is_match(text) || NUMBER.is_match(text);
+    let text = BULLET.replace(text, "");
+    let text = NUMBER.replace(&text, "$1");
+    (text.trim().to_owned(), bullet)
+}
