@@ -69,7 +69,7 @@ fn each_kind_of_input_selects_its_command() {
         ("logs", "translate-error logs", 3),
         ("507035\u{1f}CANN-HOME", "explain 507035 CANN-HOME", 0),
         ("torch\u{1f}2.1.0\u{1f}torch_npu\u{1f}2.7.1", "explain 'torch 2.1.0", 1),
-        ("repo", "convert repo", 1),
+        ("repo", "convert repo", 0),
         ("root", "check --sysroot root", 3),
         ("RuntimeError: Failed to infer device type", "translate-error --as text", 1),
     ] {

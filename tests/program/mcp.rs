@@ -97,7 +97,7 @@ fn every_tool_answers_within_its_schema_and_16_kb() {
         ("diagnose_log", json!({ "text": "all is well\n" }), 3),
         ("check", json!({ "profile": "import", "skip": ["HOST"] }), 1),
         ("compat", json!({ "torch": "2.7.1", "python": "3.11", "arch": "aarch64" }), 0),
-        ("convert_preview", json!({ "paths": ["."] }), 1),
+        ("convert_preview", json!({ "paths": ["."] }), 0),
         ("audit_ops", json!({ "paths": ["a.py"] }), 3),
         ("search", json!({ "words": "link timeout" }), 0),
     ];
