@@ -43,6 +43,7 @@ pub(super) fn examples(name: &str) -> &'static [&'static str] {
             "ascend-doctor explain CANN-HOME",
             "ascend-doctor explain DEV-ACCESS --report check.json",
             "ascend-doctor explain 507035 EI0006 ERR00100 -8005 0x7110001",
+            "ascend-doctor explain 'torch_npu 2.7.1 CANN 8.3.RC1' HCCL_CONNECT_TIMEOUT=600",
             "ascend-doctor explain ACL_ERROR_RT_VECTOR_CORE_EXCEPTION",
         ],
         "compat" => &[
@@ -85,6 +86,11 @@ pub(super) fn examples(name: &str) -> &'static [&'static str] {
             "ssh node7 ascend-doctor bundle -o - > node7.tar.gz",
             "ascend-doctor check --facts case-112.tar.gz",
             "ascend-doctor report case-112.tar.gz -o case-112.html",
+        ],
+        "mcp" => &[
+            "ascend-doctor mcp",
+            "ascend-doctor mcp --root-allow ./repo --root-allow /var/log/job",
+            "ascend-doctor mcp --allow verify,convert",
         ],
         "data" => &["ascend-doctor data status", "ascend-doctor data status --json"],
         "data status" => &[

@@ -4,6 +4,7 @@
 use data::{Fault, OrFault as _, faults};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use anyhow::ensure;
@@ -24,6 +25,8 @@ use data::{
 
 /// The public key that the owner of the program supplies when it is built; none otherwise.
 const BUILT_IN_KEY: Option<&str> = option_env!("ASCEND_DOCTOR_RELEASE_DATA_KEY");
+/// Whether a pack of this run is installed.
+static LOADED: AtomicBool = AtomicBool::new(false);
 /// The largest file of a key or a signature, in bytes.
 const SMALL: usize = 8 << 10;
 
@@ -45,8 +48,9 @@ pub(super) fn load(args: &mut OutputArgs, found: Option<&Found>) -> anyhow::Resu
         }
     }
     let Some(path) = args.data_pack.clone() else { return Ok(()) };
-    // An input without a subcommand was told apart by these tables.
-    if installed().is_some() {
+    // An input without a subcommand was told apart by these tables. (`installed` would end the time
+    // in which a pack can be installed.)
+    if LOADED.load(Ordering::Relaxed) {
         return Ok(());
     }
     let shown = path.display().to_string();
@@ -54,6 +58,7 @@ pub(super) fn load(args: &mut OutputArgs, found: Option<&Found>) -> anyhow::Resu
         .map_err(super::error_message::as_cause)
         .or_fault(|| faults::CannotUsePack { path: &shown }.fault())?;
     data::install(pack).map_err(Fault::from)?;
+    LOADED.store(true, Ordering::Relaxed);
     log::info!("data pack {shown} as of {}, signed by {:?}", pack.as_of(), pack.signed_by());
     if !args.quiet {
         let lang = args.lang.unwrap_or(Lang::En);

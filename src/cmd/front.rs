@@ -197,8 +197,8 @@ pub(super) fn complete(
         .take_while(|text| !is_option(text))
         .map(str::to_owned)
         .collect();
-    // `help convert --lang en`: what clap stumbles over is no input.
-    if things.is_empty() {
+    // `help convert --lang en`, `help nonsense`: what clap stumbles over is no input.
+    if things.is_empty() || arguments[at - 1] == "help" {
         return Err(Refusal::Usage);
     }
     let route = match detect(&things) {

@@ -98,10 +98,13 @@ pub(crate) const SIMULATED: [(&str, &[(&str, &str)]); 7] = [
 ];
 
 /// Subcommands that write no JSON.
-const NO_JSON: [&str; 4] = ["completions", "install", "man", "report"];
+const NO_JSON: [&str; 5] = ["completions", "install", "man", "mcp", "report"];
 
 /// Options that select what a document holds, never its shape, and that no row needs.
-const NO_OTHER_SHAPE: [&str; 55] = [
+const NO_OTHER_SHAPE: [&str; 58] = [
+    "--allow",
+    "--root-allow",
+    "--tool-timeout",
     "--expect-from",
     "--assume-idle",
     "--evidence",

@@ -92,7 +92,8 @@ impl Document {
 
 fn documents() -> Vec<Document> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let listed = ["", "docs", "docs/zh"].map(|dir| std::fs::read_dir(root.join(dir)));
+    let listed = ["", "docs", "docs/zh", "skills/ascend-doctor"]
+        .map(|dir| std::fs::read_dir(root.join(dir)));
     let mut files: Vec<PathBuf> =
         listed.into_iter().flatten().flatten().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|ext| ext == "md"));

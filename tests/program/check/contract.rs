@@ -63,7 +63,8 @@ fn exit_codes() {
         (2, &["check", "--facts", "/dev/null"]),
         (2, &["check", "--sysroot", &healthy, "--env-file", "/nonexistent"]),
         (2, &["check", "--sysroot", &healthy, "--matrix", "/nonexistent"]),
-        (2, &["nonsense"]),
+        (2, &["chekc"]),
+        (3, &["nonsense"]),
     ];
     let mut wrong = Vec::new();
     for (wanted, args) in cases {

@@ -17,8 +17,8 @@ pub(super) struct Run {
 /// Command lines that are wrong, each in another way.
 pub(super) const USAGE_ERRORS: [&str; 32] = [
     "chekc",
-    "507035",
-    "CANN-HOME",
+    "hello",
+    "https://example.org/1",
     "check --jsn",
     "check --sysroot",
     "check --lang fr",
