@@ -215,19 +215,12 @@ pub(super) fn complete(
     let words = route.words();
     let before = arguments[..at].iter().filter(|argument| *argument != "--");
     let mut completed: Vec<OsString> = before.cloned().collect();
-    match words.iter().position(|word| word == "--") {
-        // Options stand before `--`, since it ends them.
-        Some(end) => {
-            completed.extend(words[..end].iter().map(OsString::from));
-            completed.extend(rest.iter().cloned());
-            completed.extend(words[end..].iter().map(OsString::from));
-        }
-        // The subcommand may end in an option that takes the input.
-        None => {
-            completed.extend(words.iter().map(OsString::from));
-            completed.extend(rest.iter().cloned());
-        }
-    }
+    // Options stand before `--`, since it ends them. Otherwise they stand behind the inputs: the
+    // subcommand may end in an option that takes one.
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    completed.extend(words[..end].iter().map(OsString::from));
+    completed.extend(rest.iter().cloned());
+    completed.extend(words[end..].iter().map(OsString::from));
     let detected = Detected { kind: route.kind, command: route.shown(), what: route.what() };
     let cli = Cli::read(command, &completed);
     let cli = cli.map(|cli| Cli { detected: Some(detected), ..cli });

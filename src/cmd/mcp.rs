@@ -13,7 +13,7 @@ mod prompt;
 mod resource;
 mod tool;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, Read as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -42,7 +42,7 @@ struct Server {
     limit: Duration,
     lang: Lang,
     /// Calls that run, by the ID of their request.
-    running: Mutex<HashMap<String, Canceler>>,
+    running: Mutex<BTreeMap<String, Canceler>>,
 }
 
 /// Serves requests until standard input ends.

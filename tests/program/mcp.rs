@@ -35,14 +35,16 @@ impl Server {
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("no message: {line:?}"))
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn ask(&mut self, method: &str, params: impl Into<Value>) -> Value {
+        let params = params.into();
         self.send(&json!({ "jsonrpc": "2.0", "id": 7, "method": method, "params": params }));
         let answer = self.receive();
         assert_eq!(answer["id"], 7, "{answer}");
         answer
     }
 
-    fn call(&mut self, name: &str, arguments: Value) -> Value {
+    fn call(&mut self, name: &str, arguments: impl Into<Value>) -> Value {
+        let arguments = arguments.into();
         let answer = self.ask("tools/call", json!({ "name": name, "arguments": arguments }));
         answer["result"].clone()
     }
@@ -85,8 +87,9 @@ fn both_eras_are_served() {
 fn every_tool_answers_within_its_schema_and_16_kb() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("a.py"), "import torch\nx = torch.zeros(1).cuda()\n").unwrap();
-    let many: String = (0..400).map(|n| format!("y{n} = torch.zeros({n}).cuda()\n")).collect();
-    std::fs::write(dir.path().join("b.py"), format!("import torch\n{many}")).unwrap();
+    let mut many = vec!["import torch".to_owned()];
+    many.extend((0..400).map(|n| format!("y{n} = torch.zeros({n}).cuda()")));
+    std::fs::write(dir.path().join("b.py"), many.join("\n")).unwrap();
     let mut server = Server::start(dir.path(), &[]);
     let tools = server.ask("tools/list", json!({}))["result"]["tools"].clone();
     let tools = tools.as_array().unwrap();

@@ -74,7 +74,7 @@ pub(super) fn result(tool: &Tool, run: (i32, &[u8], &str), from: usize, lang: La
     let (status, output, errors) = run;
     let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(output) else {
         let why = if errors.trim().is_empty() { "the tool wrote no result" } else { errors.trim() };
-        return refusal(&redacted(&json!(why)).as_str().unwrap_or_default());
+        return refusal(redacted(&json!(why)).as_str().unwrap_or_default());
     };
     // A code has items, a line of a log has findings.
     let members = [tool.items, "findings", "items"];
@@ -143,13 +143,11 @@ fn in_language(value: Value, lang: Lang) -> Value {
             let is_text =
                 members.len() == 2 && members.contains_key("en") && members.contains_key("zh");
             let own = if lang == Lang::Zh { "zh" } else { "en" };
-            match is_text.then(|| members.remove(own)).flatten() {
-                Some(text) => text,
-                None => {
-                    let all = members.into_iter();
-                    Value::Object(all.map(|(name, one)| (name, in_language(one, lang))).collect())
-                }
+            if let Some(text) = is_text.then(|| members.remove(own)).flatten() {
+                return text;
             }
+            let all = members.into_iter();
+            Value::Object(all.map(|(name, one)| (name, in_language(one, lang))).collect())
         }
         Value::Array(list) => {
             Value::Array(list.into_iter().map(|one| in_language(one, lang)).collect())
@@ -178,14 +176,18 @@ fn limit(value: &mut Value, length: usize, characters: usize) {
         Value::Array(list) => {
             let more = list.len().saturating_sub(length);
             list.truncate(length);
-            list.iter_mut().for_each(|one| limit(one, length, characters));
+            for one in list.iter_mut() {
+                limit(one, length, characters);
+            }
             // A list of texts can say that it is cut. Others are as long as they seem.
             if more > 0 && list.iter().all(Value::is_string) {
                 list.push(format!("… {more} more").into());
             }
         }
         Value::Object(members) => {
-            members.values_mut().for_each(|one| limit(one, length, characters));
+            for one in members.values_mut() {
+                limit(one, length, characters);
+            }
         }
         Value::String(text) => *text = cut(text, characters),
         _ => {}

@@ -209,7 +209,9 @@ fn torch(asked: &str) -> Option<Sheet> {
         .filter(|plugin| plugin.torch.as_ref().is_some_and(|torch| torch.0 == found.version));
     sheet.package("vllm-ascend", few(plugins.map(|plugin| plugin.version.to_string())));
     sheet.commands = vec![format!("ascend-doctor compat --torch {}", found.version)];
-    rows.iter().take(FEW).for_each(|row| sheet.source(&row.source));
+    for row in rows.iter().take(FEW) {
+        sheet.source(&row.source);
+    }
     Some(sheet)
 }
 
@@ -240,8 +242,12 @@ fn cann(asked: &str) -> Option<Sheet> {
         sheet.source(&row.source);
     }
     sheet.commands = vec![format!("ascend-doctor compat --cann {version}")];
-    own.iter().for_each(|row| sheet.source(&row.source));
-    pairs.iter().take(2).for_each(|pair| sheet.source(&pair.source));
+    for row in &own {
+        sheet.source(&row.source);
+    }
+    for pair in pairs.iter().take(2) {
+        sheet.source(&pair.source);
+    }
     (!sheet.facts.is_empty()).then_some(sheet)
 }
 
@@ -265,7 +271,9 @@ fn driver(asked: &str) -> Option<Sheet> {
         sheet.source(&row.source);
     }
     sheet.commands = vec![format!("ascend-doctor compat --driver {version}")];
-    pairs.iter().take(2).for_each(|pair| sheet.source(&pair.source));
+    for pair in pairs.iter().take(2) {
+        sheet.source(&pair.source);
+    }
     Some(sheet)
 }
 
@@ -345,8 +353,12 @@ fn triton_ascend(asked: &str) -> Option<Sheet> {
         sheet.fact(ui::SHEET_ARCH, published.archs.join(", "));
         sheet.source("package index: triton-ascend");
     }
-    own.iter().for_each(|row| sheet.source(&row.source));
-    plugins.iter().for_each(|row| sheet.source(&row.source));
+    for row in &own {
+        sheet.source(&row.source);
+    }
+    for row in &plugins {
+        sheet.source(&row.source);
+    }
     (!sheet.facts.is_empty()).then_some(sheet)
 }
 

@@ -16,11 +16,10 @@ pub(super) fn read(text: &str) -> Vec<Sheet> {
     let file = file.replace("%2B", "+").replace("%2b", "+");
     let stem = file.trim_end_matches(".whl");
     let parts: Vec<&str> = stem.split('-').collect();
-    let (name, version, python, platform) = match parts[..] {
-        [name, version, python, _, platform] | [name, version, _, python, _, platform] => {
-            (name, version, python, platform)
-        }
-        _ => return Vec::new(),
+    let ([name, version, python, _, platform] | [name, version, _, python, _, platform]) =
+        parts[..]
+    else {
+        return Vec::new();
     };
     let Some(mut sheet) = release::of_package(name, version) else { return Vec::new() };
     sheet.about = SheetKind::Wheel;

@@ -78,7 +78,9 @@ pub(super) fn read(text: &str, versions: &[(Package, String)]) -> Option<Sheet> 
         for (package, version) in versions {
             if let Some(one) = of(*package, version) {
                 sheet.facts.extend(one.facts);
-                one.sources.iter().for_each(|source| sheet.source(source));
+                for source in &one.sources {
+                    sheet.source(source);
+                }
             }
         }
         if sheet.facts.is_empty() {
@@ -87,7 +89,9 @@ pub(super) fn read(text: &str, versions: &[(Package, String)]) -> Option<Sheet> 
         found.add(Fit::Unknown, ui::SHEET_PAIR_NO_TABLE.text(), "");
     }
     sheet.judge(found.worst.unwrap_or(Fit::Unknown), found.statement());
-    found.sources.iter().for_each(|source| sheet.source(source));
+    for source in &found.sources {
+        sheet.source(source);
+    }
     let options = [
         (Package::Torch, "--torch"),
         (Package::TorchNpu, "--torch-npu"),
