@@ -22,11 +22,10 @@ const COMMANDS: [&str; 15] = [
 ];
 
 /// Wrong usage of any kind.
-const WRONG: [(&str, &str); 17] = [
+const WRONG: [(&str, &str); 16] = [
     ("unknown-option", "check --zebra"),
     ("misspelled-option", "check --rooot /"),
     ("misspelled-command", "chek"),
-    ("unknown-command", "zebra"),
     ("missing-value", "check --sysroot"),
     ("missing-root", "check --sysroot /nowhere/at/all"),
     ("unknown-format", "check --format yaml"),
@@ -72,7 +71,6 @@ pub(crate) fn add(plan: &mut Plan) {
     ] {
         plan.add(case(format!("usage/program/{name}"), line));
     }
-    plan.add(Case::new("usage/program/nothing").step(Vec::new()).refused());
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         plan.add(Case::new(format!("usage/completions/{shell}")).step(args!["completions", shell]));
     }
