@@ -232,7 +232,7 @@ pub(crate) const LABELS: [(&str, &[&str]); 31] = [
         "kernel",
         &["kernel", "内核", "linuxkernel", "kernelrelease", "系统内核", "linux内核", "oskernel"],
     ),
-    ("host_os", &["hostos", "宿主机", "宿主机系统", "宿主机操作系统", "物理机系统", "主机系统"]),
+    ("host_os", &["hostos", "host", "host环境", "hostenvironment", "宿主机", "宿主机系统", "宿主机操作系统", "物理机系统", "主机系统"]),
     ("glibc", &["glibc", "libc", "libc6"]),
     ("gcc", &["gcc", "gcc/compiler", "编译器", "gcc编译器"]),
     ("vllm", &["vllm"]),

@@ -37,6 +37,16 @@ static BULLET: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// `1)版本`, `2.torch`: numbers without a blank, but no version.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*\d{1,2}[.)、]\s*([^\d\s.])"));
+/// Some people mark what they paste as a quotation: `pip list:` and then lines with `>`.
+static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)(?:\b(?:pip3? list|pip3? freeze|conda list|npu-smi info|collect_env(?:\.py)?|env(?:ironment)?|versions?)\b|环境|版本)[^.。?:]{0,20}:$",
+    )
+});
+/// Words that introduce the words of somebody else.
+static SPEAKER: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)\b(?:wrote|writes|said|says|replied|quot\w*|docs?|readme|guide)\b|写道|说|回复|文档|@\w")
+});
 static STRUCK: LazyLock<Regex> = LazyLock::new(|| regex(r"~~[^~]+~~"));
 static LINK: LazyLock<Regex> = LazyLock::new(|| regex(r"!?\[([^\[\]]*)\]\(([^()\s]*)\)"));
 
@@ -45,6 +55,8 @@ pub(crate) fn split(text: &str) -> Vec<Line> {
     let text = cut(text, MAX_TEXT);
     let mut lines = Vec::new();
     let (mut block, mut fenced, mut comment) = (0, false, false);
+    // Whether the quotation above is of the author, and whether the line above may begin one.
+    let (mut own, mut announced) = (false, false);
     for (index, raw) in text.lines().enumerate() {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
         let raw = normalize(cut(raw, MAX_LINE));
@@ -60,7 +72,9 @@ pub(crate) fn split(text: &str) -> Vec<Line> {
             block += 1;
             continue;
         }
-        let (bare, quoted) = unquote(trimmed);
+        let (bare, marked) = unquote(trimmed);
+        own = marked && (own || announced);
+        let quoted = marked && !own;
         let heading = bare.starts_with('#') && bare.trim_start_matches('#').starts_with(' ');
         if heading {
             block += 1;
@@ -79,6 +93,7 @@ pub(crate) fn split(text: &str) -> Vec<Line> {
         } else {
             kind::of(&clean, heading)
         };
+        announced = !marked && ANNOUNCED.is_match(&clean) && !SPEAKER.is_match(&clean);
         if !clean.is_empty() {
             lines.push(Line { number, text: clean, kind, block, bullet });
         }

@@ -174,6 +174,7 @@ fn files_paths_and_images() {
     states(
         "Ascend-hdk-910b-npu-driver_24.1.rc2_linux-aarch64.run, Ascend-cann-kernels-910b_8.0.RC2_linux.run",
         &[
+            "npu=910b",
             "driver=24.1.rc2",
             "cann=8.0.RC2",
             "kernels=Ascend-cann-kernels-910b_8.0.RC2",

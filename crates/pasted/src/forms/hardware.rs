@@ -11,12 +11,12 @@ use crate::lines::Line;
 use crate::version::regex;
 
 /// Every line with a chip, a server or a size of memory contains one of these.
-const HINTS: [&str; 16] = [
-    "910", "310", "950", "tlas", "TLAS", "300", "800", "HBM", "hbm", "Hbm", "显存", "emory",
+const HINTS: [&str; 19] = [
+    "910", "310", "950", "A2", "A3", "NPUs", "tlas", "TLAS", "300", "800", "HBM", "hbm", "Hbm", "显存", "emory",
     "MEMORY", "19e5", "19E5", "0x19",
 ];
 
-const CHIP: &str = r"(?:910(?:_\d{2,4}|ProA|ProB|PremiumA|B\d?C?(?:-\d)?|C\d?|A\d?|D\d?)?|310(?:P\d?|B\d?)?|950(?:PR|DT)?(?:_\d{2,4})?)";
+const CHIP: &str = r"(?:910(?:_\d{2,4}|ProA|ProB|PremiumA|\s?B\dC?(?:-\d)?|BC?|C\d?|A\d?|D\d?)?|310(?:P\d?|B\d?)?|950(?:PR|DT)?(?:_\d{2,4})?)";
 static NAMED: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r"(?i)((?:ascend|昇腾|升腾|华为)[ _-]?)?({CHIP})")));
 static WHOLE: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"(?i)^(?:ascend[ _-]?)?{CHIP}$")));
@@ -25,13 +25,13 @@ static LOGGED: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r#"(?i)(?:^|[\["' =:(,])(ascend{CHIP})(?:$|[\]"' ,;:)])"#)));
 static CARD: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"(?i)(atlas\s?300[IVT](?:[\s-]?(?:pro|duo|a2)\b)?|\b(?:300[IVT]|3001)[\s-]?(?:pro|duo|a2)\b)",
+        r"(?i)(atlas\s?300[IVT](?:[\s-]?(?:pro|duo|a2)\b)?|\b(?:A?300[IVT]|A?3001)[\s-]?(?:pro|duo|a2)\b)",
     )
 });
 static SERVER: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)\b(atlas\s?(?:200|500|800|900|2000|9000)(?:I|T|C)?\b",
-        r"(?:[\s-]?(?:A2|A3|A5|Pro|DK A2|9000|9010|3000|3010)\b)?(?:\s(?:SuperPoD|PoD))?)",
+        r"(?:[\s-]?(?:A2|A3|A5|Pro|DK A2|9000|9010|3000|3010)\b)?(?:\s(?:SuperPoD|PoDc?)\b)?)",
         r"(?:[^,;(。]{0,8}\(\s?(?:型号|model)\s?:?\s?(\d{4})\s?\))?"
     ))
 });
@@ -55,7 +55,23 @@ static TIMES_MEMORY: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|[^0-9.])([1-9]\d?)\s?[*x]\s?(32|64)\s?GB?\b"));
 /// A clause of its own, behind one with the chip: `昇腾910B2，8卡`.
 static CARDS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^(?:单机|单台|共|一共)?\s?([1-9]\d?)\s?卡(?:机|服务器)?$"));
+    LazyLock::new(|| regex(r"^(?:单机|单台|共|一共)?\s?([1-9]\d?)\s?卡(?:机|服务器)?$|^(?:单机|单台)\s?([1-9]\d?)\s?卡"));
+/// `a VM with 2 NPUs`, `the server has 8 Ascend NPUs`: of a machine, not of a command.
+static NPUS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)\b(?:vm|machine|server|node|host|box|container|pod)\s+(?:(?:with|has|having|of)\s+)+(?:all\s+)?([1-9]\d?)\s+(?:ascend\s+)?npus?\b",
+    )
+});
+/// A generation of servers without their model: `A3单机`, `Ascend NPU A3`.
+static GENERATION: LazyLock<Regex> = LazyLock::new(|| {
+    regex(concat!(
+        r"(?:^|[^A-Za-z0-9_./:#-])(?:(?i:npu|ascend|昇腾|on(?: an?)?|在)\s?)(A[23])(?:$|[^A-Za-z0-9_./:+-])",
+        r"|(?:^|[^A-Za-z0-9_./:#-])(?:Atlas\s)?(A[23])\s?(?:单机|双机|多机|机器|服务器|集群|超节点|(?i:npus?|servers?|machines?|nodes?|clusters?|superpod)\b)"
+    ))
+});
+/// Several generations in one sentence are no machine.
+static GENERATIONS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?:^|[^A-Za-z0-9])A[2-5]\s?(?:/|、|,|和|与|or|and|&|\+)\s?A[2-5]"));
 static MEMORY: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)\b(\d{2,3})\s?Gi?B?\s(?:of\s)?(?:\w+\s)?(?:NPU(?: card)? memory|HBM|device memory|显存)",
@@ -110,8 +126,9 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             if named
                 && clause.doubt.is_none()
                 && let Some(cards) = CARDS.captures(clause.text)
+                && let Some(count) = cards.get(1).or(cards.get(2))
             {
-                found.add("npu_count", &cards[1], line, Form::Prose, Rank::Prose);
+                found.add("npu_count", count.as_str(), line, Form::Prose, Rank::Prose);
             }
             sentence(clause.text, clause.doubt, line, Rank::Prose, Form::Prose, found);
         }
@@ -161,6 +178,17 @@ fn sentence(
     }
     if !has_server && let Some(server) = SHORT_SERVER.captures(text) {
         add("server", &server[1], rank);
+        has_server = true;
+    }
+    if !has_server
+        && !GENERATIONS.is_match(text)
+        && let Some(server) = GENERATION.captures(text)
+        && let Some(name) = server.get(1).or(server.get(2))
+    {
+        add("server", name.as_str(), Rank::Derived);
+    }
+    if let Some(count) = NPUS.captures(text) {
+        add("npu_count", &count[1], Rank::Derived);
     }
     if (has_server || !chips.is_empty())
         && let Some(both) = TIMES_MEMORY.captures(text)

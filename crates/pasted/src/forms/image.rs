@@ -38,10 +38,24 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CANN_TAG: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|[-_])cann[-_]?v?(\d+\.\d+(?:\.(?:rc|alpha|beta)?\d+)*)"));
+/// Paddle leaves the points out: `cann80RC1-ubuntu20-aarch64-gcc84-py39`.
+static DENSE_CANN_TAG: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?:^|-)cann(\d)(\d)(RC\d|\d)(?:-|$)"));
+static DENSE_GCC_TAG: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?:^|-)gcc(1\d|[4-9])(\d)(?:-|$)"));
 static PYTHON_TAG: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?i)(?:^|-)py(?:thon)?(3\.\d{1,2})(?:-|$)"));
+    LazyLock::new(|| regex(r"(?i)(?:^|-)py(?:thon)?3\.?(\d{1,2})(?:-|$)"));
 static OS_TAG: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|-)(ubuntu|openeuler)-?(\d\d\.\d\d)"));
+static ARCH_TAG: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?:^|[-_.])(aarch64|arm64|x86_64|amd64)(?:$|[-_.])"));
+/// The machine that an image was built for. Without it, it is Atlas A2 or several.
+static CHIP_TAG: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)(?:^|-)(910b|910c|310p|950)(?:-|$)"));
+static GENERATION_TAG: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)(?:^|-)(a[23])(?:-|$)"));
+static SERVER_TAG: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?:^|-)(800[IT])-?(A[23])(?:-|$)"));
+static CARD_TAG: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:^|-)(300[IV])-?(Duo|Pro)(?:-|$)"));
 static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\b(?:should i|can i|which|recommend|try|instead of|other than|works? (?:fine|well)|previous)\b|建议|推荐|之前|正常|没有?问题",
@@ -141,6 +155,7 @@ fn tags(repository: &str, tag: &str, line: &Line, found: &mut Found) {
         "cann" | "ascend-toolkit" => Some("cann"),
         "llamafactory" => Some("llamafactory"),
         "sglang" => Some("sglang"),
+        "mindie" => Some("mindie"),
         _ => None,
     };
     if let Some(name) = name {
@@ -150,10 +165,40 @@ fn tags(repository: &str, tag: &str, line: &Line, found: &mut Found) {
         found.add_version("cann", &cann[1], line, form, rank);
     }
     if let Some(python) = PYTHON_TAG.captures(tag) {
-        found.add_version("python", &python[1], line, form, rank);
+        found.add_version("python", &format!("3.{}", &python[1]), line, form, rank);
     }
+    // A path of the running program says more than such a short name.
+    let dense = Rank::Intended;
+    if let Some(cann) = DENSE_CANN_TAG.captures(tag) {
+        let version = format!("{}.{}.{}", &cann[1], &cann[2], &cann[3]);
+        found.add_version("cann", &version, line, form, dense);
+    }
+    if let Some(gcc) = DENSE_GCC_TAG.captures(tag) {
+        found.add_version("gcc", &format!("{}.{}", &gcc[1], &gcc[2]), line, form, dense);
+    }
+    if let Some(arch) = ARCH_TAG.captures(tag).and_then(|arch| super::system::arch(&arch[1])) {
+        found.add("arch", arch, line, form, rank);
+    }
+    machine(tag, line, found);
     if let Some(os) = OS_TAG.captures(tag) {
         let name = if os[1].eq_ignore_ascii_case("ubuntu") { "Ubuntu" } else { "openEuler" };
         found.add("os", &format!("{name} {}", &os[2]), line, form, rank);
+    }
+}
+
+/// The machine that a tag names is the one that the image was built for. Images for another
+/// machine are a frequent fault, so it is no fact about the machine.
+fn machine(tag: &str, line: &Line, found: &mut Found) {
+    let (form, reason) = (Form::ImageTag, Reason::OtherLayer);
+    if let Some(chip) = CHIP_TAG.captures(tag) {
+        found.reject("npu", &chip[1].to_ascii_uppercase(), line, form, reason);
+    }
+    if let Some(card) = CARD_TAG.captures(tag) {
+        found.reject("npu", &format!("{} {}", &card[1], &card[2]), line, form, reason);
+    }
+    if let Some(server) = SERVER_TAG.captures(tag) {
+        found.reject("server", &format!("{} {}", &server[1], &server[2]), line, form, reason);
+    } else if let Some(generation) = GENERATION_TAG.captures(tag) {
+        found.reject("server", &generation[1].to_ascii_uppercase(), line, form, reason);
     }
 }

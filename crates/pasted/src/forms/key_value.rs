@@ -31,6 +31,8 @@ static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// An inner version before the one of the release: `7.6.T12.0.B050:8.1.RC1`.
 static INNER: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d+\.\d+\.T\d[\w.]*:(.+)$"));
+/// `gcc82`, `gcc103`: names of images of Paddle, and their way of writing.
+static DENSE_GCC: LazyLock<Regex> = LazyLock::new(|| regex(r"^(1\d|[4-9])(\d)$"));
 static COMMIT: LazyLock<Regex> = LazyLock::new(|| regex(r"^commit:\s*[0-9a-f]{7,40}$"));
 
 pub(super) fn read(lines: &[Line], found: &mut Found) {
@@ -52,10 +54,39 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             found.take(index);
             continue;
         }
+        if headed(lines, index, found) {
+            continue;
+        }
         for clause in clauses(&line.text) {
             statement(clause, line, found);
         }
     }
+}
+
+/// A heading or `label:` with nothing behind it, and the value on the next line. Forms of GitHub
+/// make headings of their questions: `### CANN version`.
+fn headed(lines: &[Line], index: usize, found: &mut Found) -> bool {
+    let (Some(line), Some(next)) = (lines.get(index), lines.get(index + 1)) else { return false };
+    let label = line.text.trim_end_matches([':', ' ']);
+    let is_label = line.kind == Kind::Heading || label.len() < line.text.len();
+    // The answer is alone, and no label with a value of its own.
+    let answers = next.kind == Kind::Text
+        && next.number <= line.number + 2
+        && next.text.len() <= 60
+        && !next.text.contains([':', '=', '?', '|'])
+        && !found.is_taken(index + 1)
+        && lines.get(index + 2).is_none_or(|after| after.block != next.block);
+    if !is_label || !answers || line.kind == Kind::Quotation {
+        return false;
+    }
+    // In two languages: `CANN version / CANN 版本`.
+    let mut named = label.split('/').map(names::of_label);
+    let Some(Some(name)) = named.next() else { return false };
+    if named.any(|other| other.as_ref() != Some(&name)) {
+        return false;
+    }
+    value(&name, &next.text, next, Form::KeyValue, found);
+    true
 }
 
 /// The parts of a line between commas, semicolons and full stops outside of brackets.
@@ -145,6 +176,13 @@ fn bare(clause: &str, line: &Line, found: &mut Found) -> bool {
     }
     if name == "kernel" {
         value(&name, version, line, Form::KeyValue, found);
+        return true;
+    }
+    if name == "gcc"
+        && label.ends_with(['c', 'C'])
+        && let Some(dense) = DENSE_GCC.captures(version)
+    {
+        value(&name, &format!("{}.{}", &dense[1], &dense[2]), line, Form::KeyValue, found);
         return true;
     }
     let Some(found_version) = version_at(version) else { return false };

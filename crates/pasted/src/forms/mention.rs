@@ -22,6 +22,17 @@ static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)吗|呢$|是否|请问|能不能|能否|可否|有没有|怎么|如何|哪个|哪些|什么时候|为什么|多少|\b(?:which|whether|does|do (?:you|i|we)|can (?:i|we|you|it|someone)|could|is there|are there|is it|will|would|when will|how (?:to|do|can|should)|any (?:plan|update|idea)|wonder|did)\b",
     )
 });
+/// `请问…` before a fault: the question is about the fault, the rest is the machine.
+static POLITE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:你好|您好|大家好)?[,!\s]*请问(?:一下)?"));
+static FAULT: LazyLock<Regex> = LazyLock::new(|| regex(r"报错|报了|出错|出现(?:错误|异常|问题)|失败|卡住|挂住"));
+/// A question about the fault that the rest of the sentence describes: `…，这是为什么？`.
+static TAIL: LazyLock<Regex> = LazyLock::new(|| {
+    regex(concat!(
+        r"(?i)[,;]\s*(?:请问)?(?:一下)?(?:大家|有人)?(?:知道)?(?:这个?|应该|该)?是?",
+        r"(?:为什么|为啥|怎么(?:解决|办|回事|处理)|如何(?:解决|处理)|什么(?:原因|问题)|why(?: is that| does this happen)?",
+        r"|how (?:to|can i|do i|should i) (?:fix|solve|resolve)(?: it| this| that)?|any (?:ideas?|help)|what(?: is|'s) wrong)[^,;]{0,8}$"
+    ))
+});
 /// Holds in titles too.
 static REQUIREMENT: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
@@ -60,8 +71,12 @@ static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn clauses(text: &str, title: bool) -> Vec<Clause<'_>> {
     let mut out = Vec::new();
     for sentence in sentences(text) {
+        let tail = TAIL.find(sentence).map(|m| m.start());
+        let sentence = sentence.get(..tail.unwrap_or(sentence.len())).unwrap_or(sentence);
+        let polite = POLITE.find(sentence).filter(|_| FAULT.is_match(sentence));
+        let asked = sentence.get(polite.map_or(0, |m| m.end())..).unwrap_or(sentence);
         let question = sentence.trim_end().ends_with('?')
-            || QUESTION.is_match(sentence)
+            || QUESTION.is_match(asked)
             || EXAMPLE.is_match(sentence);
         let mut before = None;
         for clause in split(sentence, |c| matches!(c, ',' | ';' | '、' | '|')) {

@@ -6,6 +6,7 @@ mod image;
 mod info_file;
 mod key_value;
 mod mention;
+mod messages;
 mod npu_smi;
 mod packages;
 mod paths;
@@ -14,6 +15,7 @@ mod prose;
 mod python;
 mod system;
 mod table;
+mod version_cfg;
 
 use crate::candidate::{Candidate, Form, Rank, Reason};
 use crate::kind::Kind;
@@ -42,6 +44,8 @@ pub(crate) fn read(lines: &[Line]) -> Found {
     };
     npu_smi::read(lines, &mut found);
     info_file::read(lines, &mut found);
+    version_cfg::read(lines, &mut found);
+    messages::read(lines, &mut found);
     python::read(lines, &mut found);
     pip::read(lines, &mut found);
     packages::read(lines, &mut found);
@@ -53,6 +57,7 @@ pub(crate) fn read(lines: &[Line]) -> Found {
     hardware::read(lines, &mut found);
     key_value::read(lines, &mut found);
     prose::read(lines, &mut found);
+    system::host_without_container(lines, &mut found);
     found
 }
 

@@ -94,8 +94,15 @@ fn list_end(lines: &[Line], from: usize) -> Option<usize> {
     let (mut known, mut wide) = (0, true);
     while let Some(line) = lines.get(end)
         && line.block == first.block
-        && let Some((name, _, gap)) = row(line)
     {
+        let Some((name, _, gap)) = row(line) else {
+            // The author left rows out: `...`.
+            if end > from && line.text.trim_end_matches(['.', '…']).is_empty() {
+                end += 1;
+                continue;
+            }
+            break;
+        };
         known += usize::from(names::is_known_package(name));
         wide &= gap >= 2;
         end += 1;

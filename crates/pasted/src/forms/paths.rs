@@ -40,7 +40,7 @@ static KERNELS: LazyLock<Regex> = LazyLock::new(|| {
 });
 static HDK: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"Ascend-hdk-[0-9A-Za-z._-]*?npu-(driver|firmware)_(\d+\.\d+[0-9A-Za-z.]*?)(?:_linux(?:-(aarch64|x86-64|x86_64))?|\.run|\.zip)",
+        r"Ascend-hdk-(?:(910[bc]?|310p?|950|[Aa]3)-)?[0-9A-Za-z._-]*?npu-(driver|firmware)_(\d+\.\d+[0-9A-Za-z.]*?)(?:_linux(?:-(aarch64|x86-64|x86_64))?|\.run|\.zip)",
     )
 });
 static WHEEL: LazyLock<Regex> = LazyLock::new(|| {
@@ -130,8 +130,16 @@ fn packages(text: &str, line: &Line, found: &mut Found) {
         arch(package.get(3), found);
     }
     for package in HDK.captures_iter(text) {
-        found.add_version(&package[1], &package[2], line, form, rank);
-        arch(package.get(3), found);
+        found.add_version(&package[2], &package[3], line, form, rank);
+        arch(package.get(4), found);
+        // Drivers are made for a chip, and install on no other.
+        match package.get(1).map(|chip| chip.as_str()) {
+            Some(server @ ("A3" | "a3")) => {
+                found.add("server", &server.to_ascii_uppercase(), line, form, Rank::Derived);
+            }
+            Some(chip) => found.add("npu", chip, line, form, Rank::Derived),
+            None => {}
+        }
     }
 }
 

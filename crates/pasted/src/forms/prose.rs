@@ -18,7 +18,7 @@ const NAME: &str = r"(?:py)?torch[-_ ]?npu|vllm[-_ ]?ascend|triton[-_ ]?ascend|p
 static COMPONENT: LazyLock<Regex> = LazyLock::new(|| regex(&format!("(?i){NAME}")));
 static MENTION: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(
-        r"(?i)({NAME})(?:\s*的)?\s*(?:版本号?|version|ver\.?)?\s*(是|为|is|==|=|:|@|-)?\s*v?(\d)"
+        r"(?i)({NAME})(?:\s*的)?\s*(?:版本号?|version|ver\.?|branch|release|tag|分支)?\s*(是|为|is|==|=|:|@|-)?\s*v?(\d)"
     ))
 });
 static REVERSED: LazyLock<Regex> =

@@ -14,12 +14,17 @@ static PLATFORM: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\bLinux-(\d+\.\d+[^\s,]*?)-(aarch64|x86_64)-with-(?:glibc(\d+\.\d+)|\S+)")
 });
 static UNAME: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^Linux \S+ (\d+\.\d+\.\S+) #\d.*\b(aarch64|x86_64)\b"));
+    LazyLock::new(|| regex(r"^(?:[^:]{1,20}:\s*)?Linux \S+ (\d+\.\d+\.\S+) #\d.*\b(aarch64|x86_64)\b"));
 static PRETTY: LazyLock<Regex> = LazyLock::new(|| regex(r#"^PRETTY_NAME="?([^"]+)"?$"#));
 static LDD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^ldd \((?:[^()]*(?:\([^()]*\))?[^()]*)\) (\d+\.\d+)$"));
-static TRIPLE: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^built with .* for (aarch64|x86_64)-linux-gnu$"));
+/// llama.cpp: the compiler and the machine it was built for.
+static TRIPLE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(concat!(
+        r"^(?:built|build: \d+ \([0-9a-f]+\)) with ",
+        r"(?:.*\b(?:cc|gcc|c\+\+|g\+\+|GNU)\b(?:\s\([^()]*\))?\s(\d+\.\d+\.\d+)|.*) for (?:Linux )?(aarch64|x86_64)\b"
+    ))
+});
 static LIBC: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)^(?:g?libc version|libc|glibc)\s*[:=]\s*(?:glibc[- ])?(\d+\.\d+)\b")
 });
@@ -28,12 +33,18 @@ static ARCH_WORD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)\b(aarch64|arm64|x86_64|x86-64|x86|amd64)\b"));
 static TRAILING_ARCH: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)\s*[(/,-]?\s*\b(?:aarch64|x86_64|arm64|amd64)\b\)?\s*$"));
+/// A remark about where a distribution comes from: `CTyunOS 22.06(基于openEuler)`.
+static ORIGIN: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)\s*[(,]?\s*(?:基于|兼容|based on|derived from|compatible with)"));
 /// A distribution with its version.
 static OS: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)(ubuntu|openeuler|euleros|centos(?: linux| stream)?|debian(?: gnu/linux)?|kylin(?: linux)?(?: advanced)?(?: server)?(?: os)?|银河麒麟|麒麟|uniontech os(?: server)?|uos|anolis os|huawei cloud euleros|hce|ctyunos|bclinux|rocky linux|red hat enterprise linux)",
         r"\s*(?:系统|操作系统|release)?[ :_-]*(v?\d+(?:\.\d+)*(?:-lts)?(?:[-.]?sp\d)?)((?:\s*LTS)?(?:\s*\((?:LTS|SP\d+|LTS-SP\d+|Sword|Tercel|Lance|Halberd|Core)\)|\s*SP\d)?)"
     ))
+});
+static CONTAINER: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)docker|container|podman|nerdctl|kubectl|kubernetes|\bk8s\b|\bpods?\b|容器|镜像|/workspace")
 });
 static HOST: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\bhost\b|宿主|物理机|主机"));
 static EULER_KERNEL: LazyLock<Regex> = LazyLock::new(|| regex(r"eulerosv(\d)r(\d{1,2})"));
@@ -60,7 +71,10 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         } else if let Some(libc) = LDD.captures(text).or_else(|| LIBC.captures(text)) {
             found.add_version("glibc", &libc[1], line, Form::SystemTool, Rank::Measured);
         } else if let Some(triple) = TRIPLE.captures(text) {
-            found.add("arch", &triple[1], line, Form::SystemTool, Rank::Derived);
+            found.add("arch", &triple[2], line, Form::SystemTool, Rank::Derived);
+            if let Some(gcc) = triple.get(1) {
+                found.add_version("gcc", gcc.as_str(), line, Form::SystemTool, Rank::Derived);
+            }
         } else if let Some(gcc) = GNU_GCC.captures(text) {
             found.add_version("gcc", &gcc[1], line, Form::SystemTool, Rank::Written);
         }
@@ -69,6 +83,22 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         {
             words(text, line, found);
         }
+    }
+}
+
+/// A system that is called that of the host is the only one if the text has no container.
+pub(super) fn host_without_container(lines: &[Line], found: &mut Found) {
+    let stated = |name: &str, found: &Found| {
+        found.candidates.iter().find(|one| one.name == name && one.doubt.is_none()).cloned()
+    };
+    if stated("os", found).is_some() {
+        return;
+    }
+    if let Some(host) = stated("host_os", found).filter(|host| host.form == Form::KeyValue)
+        && !lines.iter().any(|line| CONTAINER.is_match(&line.text))
+        && let Some(line) = lines.iter().find(|line| line.number == host.line)
+    {
+        found.add("os", &host.value, line, host.form, Rank::Derived);
     }
 }
 
@@ -187,7 +217,9 @@ pub(super) fn os(value: &str) -> Option<String> {
     if name.is_empty() {
         // Names of other systems have several words: as written, without the architecture.
         let end = whole.find([',', ';', '。']).unwrap_or(whole.len());
-        let text = TRAILING_ARCH.replace(whole.get(..end)?, "");
+        let text = whole.get(..end)?;
+        let text = text.get(..ORIGIN.find(text).map_or(text.len(), |m| m.start()))?;
+        let text = TRAILING_ARCH.replace(text, "");
         let text = text.trim();
         return (text.len() <= 60).then(|| text.to_owned());
     }
