@@ -37,7 +37,7 @@ static LOG: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CODE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^(?:import [\w., ]+$|from \S+ import|def |class \w+[(:]|return\b|if __name__|with [^:]*:$|for \w+ in .*:$|print\(|self\.|@\w+|try:|except|assert |elif |else:|#include)|^[\w.]+\([^)]*\)?;?$|^\w+(?:\.\w+)* = |^\w+(?:\.\w+)+\(|^[\w.\[\]]+ = \w+\(|^[)}\]]+,?$|^>>> |^\.\.\. |=self\.|\(self,",
+        r"^(?:import [\w., ]+$|from \S+ import|def |class \w+[(:]|return\b|if __name__|with [^:]*:$|for \w+ in .*:$|print\(|self\.|@\w+|try:|except|assert |elif |else:|#include)|^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*\([^)]*\)?;?$|^\w+(?:\.\w+)* = |^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+\(|^[\w.\[\]]+ = \w+\(|^[)}\]]+,?$|^>>> |^\.\.\. |=self\.|\(self,",
     )
 });
 /// A prompt of a shell, or the first word of a command.
@@ -46,6 +46,10 @@ static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
         r"^\$ ?\S|^(?:\([^()]*\)\s*)?\[?[\w.-]+@[\w.-]+[^#$]*[#$]|^\([\w.-]+\)\s+[#$]?\s*\w+@|^(?:\w+=\S* )*(?:sudo |nohup )?",
         r"(?:pip3?|uv|python[\d.]*|conda|docker|nerdctl|podman|git|export|cd|mkdir|wget|curl|tar|cmake|make|bash|sh|source|apt|apt-get|yum|dnf|cat|ls|cp|mv|rm|chmod|echo|torchrun|accelerate|deepspeed|llamafactory-cli|vllm|swift|kubectl|helm|lmdeploy|FROM|RUN|ENV|ARG|COPY|WORKDIR|set|unset|which|grep|npu-smi|msrun|mpirun|ascend-dmi)\s+(?:[^\s=:|是版0-9v]|v[^e0-9\s])"
     ))
+});
+/// `conda env: …` and `docker image: …` are labels.
+static LABEL: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?i)^[a-z-]+ (?:env(?:ironment)?|image|version|info|tag|name|container)\s*:")
 });
 static FLAG: LazyLock<Regex> = LazyLock::new(|| regex(r"^--?[A-Za-z][\w-]*(?:[ =]|$)"));
 
@@ -57,7 +61,7 @@ pub(crate) fn of(line: &str, heading: bool) -> Kind {
         Kind::Heading
     } else if CODE.is_match(line) {
         Kind::Code
-    } else if COMMAND.is_match(line) || FLAG.is_match(line) {
+    } else if COMMAND.is_match(line) && !LABEL.is_match(line) || FLAG.is_match(line) {
         Kind::Command
     } else {
         Kind::Text

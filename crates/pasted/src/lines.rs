@@ -45,7 +45,16 @@ static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// Words that introduce the words of somebody else.
 static SPEAKER: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"(?i)\b(?:wrote|writes|said|says|replied|quot\w*|docs?|readme|guide)\b|写道|说|回复|文档|@\w")
+    regex(
+        r"(?i)\b(?:wrote|writes|said|says|replied|quot\w*|docs?|readme|guide)\b|写道|说|回复|文档|@\w",
+    )
+});
+/// Sections about other machines than that of the author.
+static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(concat!(
+        r"(?i)^(?:version )?(?:compatibility(?: matrix| table)?|requirements|prerequisites?|change ?logs?|release notes?|what'?s (?:new|changed)|supported versions?|dependenc(?:y|ies)(?: versions?)?|roadmap)\b[^:]{0,24}$",
+        r"|^(?:版本)?(?:配套(?:关系|表|版本)?|兼容性|依赖要求|版本要求|更新日志|发布说明|支持的?版本|前置条件)[^。]{0,12}$"
+    ))
 });
 static STRUCK: LazyLock<Regex> = LazyLock::new(|| regex(r"~~[^~]+~~"));
 static LINK: LazyLock<Regex> = LazyLock::new(|| regex(r"!?\[([^\[\]]*)\]\(([^()\s]*)\)"));
@@ -57,6 +66,8 @@ pub(crate) fn split(text: &str) -> Vec<Line> {
     let (mut block, mut fenced, mut comment) = (0, false, false);
     // Whether the quotation above is of the author, and whether the line above may begin one.
     let (mut own, mut announced) = (false, false);
+    // In a section about other machines: up to the next heading, or to the end of the paragraph.
+    let (mut elsewhere, mut list_elsewhere) = (false, None);
     for (index, raw) in text.lines().enumerate() {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
         let raw = normalize(cut(raw, MAX_LINE));
@@ -86,7 +97,14 @@ pub(crate) fn split(text: &str) -> Vec<Line> {
         // A command behind a single `#` is commented out, also where the fence was forgotten.
         let remark = remark
             || heading && !bare.starts_with("##") && kind::of(&clean, false) == Kind::Command;
-        let kind = if quoted {
+        let about_others = ELSEWHERE.is_match(clean.split(':').next().unwrap_or_default());
+        if heading {
+            elsewhere = about_others;
+        } else if about_others && clean.ends_with(':') && !marked {
+            list_elsewhere = Some(block);
+        }
+        let other = elsewhere || about_others || list_elsewhere == Some(block);
+        let kind = if quoted || other && !heading {
             Kind::Quotation
         } else if remark {
             Kind::Comment

@@ -47,7 +47,13 @@ pub(crate) fn version_at(text: &str) -> Option<&str> {
     if text.get(run.len()..).is_some_and(|rest| SEVERAL.is_match(rest)) {
         return None;
     }
-    is_version(run).then_some(run)
+    if is_version(run) {
+        return Some(run);
+    }
+    // Tags of images: `v0.9.1-310p-openeuler`.
+    let (version, tag) = run.split_once('-')?;
+    let of_image = tag.split('-').all(|part| matches!(part, "310p" | "a3" | "a2" | "openeuler"));
+    (of_image && is_version(version)).then_some(version)
 }
 
 fn is_component(text: &str) -> bool {

@@ -12,8 +12,8 @@ use crate::version::regex;
 
 /// Every line with a chip, a server or a size of memory contains one of these.
 const HINTS: [&str; 19] = [
-    "910", "310", "950", "A2", "A3", "NPUs", "tlas", "TLAS", "300", "800", "HBM", "hbm", "Hbm", "显存", "emory",
-    "MEMORY", "19e5", "19E5", "0x19",
+    "910", "310", "950", "A2", "A3", "NPUs", "tlas", "TLAS", "300", "800", "HBM", "hbm", "Hbm",
+    "显存", "emory", "MEMORY", "19e5", "19E5", "0x19",
 ];
 
 const CHIP: &str = r"(?:910(?:_\d{2,4}|ProA|ProB|PremiumA|\s?B\dC?(?:-\d)?|BC?|C\d?|A\d?|D\d?)?|310(?:P\d?|B\d?)?|950(?:PR|DT)?(?:_\d{2,4})?)";
@@ -54,8 +54,11 @@ static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
 static TIMES_MEMORY: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|[^0-9.])([1-9]\d?)\s?[*x]\s?(32|64)\s?GB?\b"));
 /// A clause of its own, behind one with the chip: `昇腾910B2，8卡`.
-static CARDS: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^(?:单机|单台|共|一共)?\s?([1-9]\d?)\s?卡(?:机|服务器)?$|^(?:单机|单台)\s?([1-9]\d?)\s?卡"));
+static CARDS: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^(?:单机|单台|共|一共)?\s?([1-9]\d?)\s?卡(?:机|服务器)?$|^([1-9]\d?)\s?(?:x\s?|\*\s?)?(?:(?i:ascend)\s)?NPUs$|(?:单机|单台|每台|每个?节点|每机)\s?([1-9]\d?)\s?卡",
+    )
+});
 /// `a VM with 2 NPUs`, `the server has 8 Ascend NPUs`: of a machine, not of a command.
 static NPUS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -121,12 +124,14 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             continue;
         }
         let parts = mention::clauses(text, line.kind == Kind::Heading);
-        let named = parts.iter().any(|part| part.doubt.is_none() && !chips(part.text).is_empty());
+        let named = parts.iter().any(|part| {
+            part.doubt.is_none() && (!chips(part.text).is_empty() || SERVER.is_match(part.text))
+        });
         for clause in parts {
             if named
                 && clause.doubt.is_none()
                 && let Some(cards) = CARDS.captures(clause.text)
-                && let Some(count) = cards.get(1).or(cards.get(2))
+                && let Some(count) = cards.get(1).or(cards.get(2)).or(cards.get(3))
             {
                 found.add("npu_count", count.as_str(), line, Form::Prose, Rank::Prose);
             }
@@ -176,8 +181,12 @@ fn sentence(
         add("server", &format!("{written}{model}"), rank);
         has_server = true;
     }
-    if !has_server && let Some(server) = SHORT_SERVER.captures(text) {
-        add("server", &server[1], rank);
+    if !has_server
+        && let Some(server) = SHORT_SERVER.find(text)
+        && is_boundary(text.get(..server.start()).and_then(|head| head.chars().next_back()))
+        && !text.get(server.end()..).is_some_and(|rest| rest.starts_with(['-', '.', '_']))
+    {
+        add("server", server.as_str(), rank);
         has_server = true;
     }
     if !has_server

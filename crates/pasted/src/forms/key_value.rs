@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Found, hardware, image, system};
+use super::{Found, hardware, image, mention, system};
 use crate::candidate::{Form, Rank, Reason};
 use crate::kind::Kind;
 use crate::lines::Line;
@@ -28,6 +28,12 @@ static JOINED: LazyLock<Regex> = LazyLock::new(|| regex(r"\s*(?:&|/|和|与|及|
 static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| regex(r"^([^()]+)\((.+)\)\s*:?$"));
 static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)e\.g|例如|比如|for example|source or binary|if compiled|如[:: ]|and/or|\?$")
+});
+/// Labels of anything: `Environment: CANN 8.1.RC1`.
+static GENERAL: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)^\W*(?:(?:my|our|software|the|current|test)\s+)?(?:env(?:ironment)?s?|versions?|software|setup|configuration)\s*(?:info(?:rmation)?|is)?\s*$|(?:环境|版本|软件|配置)(?:信息|如下|为|是)?\s*$",
+    )
 });
 /// An inner version before the one of the release: `7.6.T12.0.B050:8.1.RC1`.
 static INNER: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d+\.\d+\.T\d[\w.]*:(.+)$"));
@@ -58,9 +64,19 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             continue;
         }
         for clause in clauses(&line.text) {
-            statement(clause, line, found);
+            statement(ungeneral(clause), line, found);
         }
     }
+}
+
+/// A clause without the label of anything before it: `Environment: CANN 8.1.RC1`.
+fn ungeneral(clause: &str) -> &str {
+    let Some((label, value)) = clause.split_once(':') else { return clause };
+    let stated = || mention::clauses(label, false).iter().all(|part| part.doubt.is_none());
+    if names::of_label(label).is_none() && GENERAL.is_match(label) && stated() {
+        return value;
+    }
+    clause
 }
 
 /// A heading or `label:` with nothing behind it, and the value on the next line. Forms of GitHub
@@ -118,7 +134,11 @@ fn statement(clause: &str, line: &Line, found: &mut Found) -> bool {
     {
         return false;
     }
-    if let Some(at) = clause.find([':', '=']) {
+    // `+torch==2.6.0` is a line of a patch.
+    if clause.starts_with(['+', '-']) && clause.contains("==") {
+        return false;
+    }
+    if let Some(at) = separator(clause) {
         let (label, rest) = clause.split_at(at);
         let value = rest.trim_start_matches([':', '=', ' ']);
         // `torch>=2.1` and `torch<=2.1` are bounds.
@@ -130,11 +150,29 @@ fn statement(clause: &str, line: &Line, found: &mut Found) -> bool {
         }
         if let Some(name) = names::of_label(label) {
             self::value(&name, value, line, Form::KeyValue, found);
+            // `环境:CANN 8.1.RC1`: such a label can have anything behind it.
+            if name == "npu" {
+                bare(value, line, found);
+            }
             return true;
         }
         return joined(label, value, line, found);
     }
     template(clause, line, found) || bare(clause, line, found)
+}
+
+/// The `:` or `=` behind a label; those in its brackets belong to an example.
+fn separator(clause: &str) -> Option<usize> {
+    let mut depth = 0_u32;
+    let outside = clause.char_indices().find(|&(_, c)| {
+        match c {
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && matches!(c, ':' | '=')
+    });
+    outside.map(|(at, _)| at).or_else(|| clause.find([':', '=']))
 }
 
 /// `torch & torch-npu==2.6.0`, `torch/torch_npu: 2.5.1/2.5.1.post1`.
@@ -143,6 +181,11 @@ fn joined(label: &str, value: &str, line: &Line, found: &mut Found) -> bool {
     let Some(labels) = labels.filter(|labels| (2..=4).contains(&labels.len())) else {
         return false;
     };
+    // `Tensorflow/Pytorch/MindSpore:` of a template is a choice.
+    let frameworks = ["torch", "mindspore", "package.tensorflow", "paddlepaddle"];
+    if labels.iter().filter(|name| frameworks.contains(&name.as_str())).count() >= 2 {
+        return bare(value, line, found);
+    }
     let values: Vec<&str> = JOINED.split(value.trim()).collect();
     for (index, name) in labels.iter().enumerate() {
         let value = if values.len() == labels.len() { values.get(index) } else { Some(&value) };
@@ -226,6 +269,7 @@ pub(super) fn value(name: &str, value: &str, line: &Line, form: Form, found: &mu
         "kernel" => {
             if let Some(kernel) = system::kernel(value) {
                 found.add("kernel", kernel, line, form, rank);
+                system::of_kernel(value, kernel, line, form, found);
             }
         }
         "npu" => hardware::labelled(value, line, form, found),

@@ -23,8 +23,10 @@ static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// `请问…` before a fault: the question is about the fault, the rest is the machine.
-static POLITE: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*(?:你好|您好|大家好)?[,!\s]*请问(?:一下)?"));
-static FAULT: LazyLock<Regex> = LazyLock::new(|| regex(r"报错|报了|出错|出现(?:错误|异常|问题)|失败|卡住|挂住"));
+static POLITE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\s*(?:你好|您好|大家好)?[,!\s]*请问(?:一下)?"));
+static FAULT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"报错|报了|出错|出现(?:错误|异常|问题)|失败|卡住|挂住"));
 /// A question about the fault that the rest of the sentence describes: `…，这是为什么？`.
 static TAIL: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
@@ -49,8 +51,8 @@ static CONDITION: LazyLock<Regex> = LazyLock::new(|| {
 });
 static EARLIER: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
-        r"(?i)之前|以前|原来|原先|此前|曾|旧版|早期|上个版本|老版本|试过|都试|也试",
-        r"|\bprevious(?:ly)?\b|\bbefore\b|\bearlier\b|\bolder\b|\bold\b|\bused to\b|\bprior\b|\btried\b|\bwas (?:using|on|working)\b|\bworked\b|\bworking (?:in|on|with)\b|\bintroduced\b|\badded in\b|\bremoved\b|\bdropped\b|\bdrops\b|\bdeprecat|\bfixed\b|\bsince\b|\buntil\b|\breleased?\b|\bchanged in\b|\bstarting\b|\bunlike\b|\bwhereas\b|\bcompared\b|\bregression\b|\breproduce[sd]? (?:on|in|with) (?:both|all|every)\b|引入|修复|移除|发布|废弃"
+        r"(?i)之前|以前|原来|原先|此前|本来|最初|起初|一开始|曾|旧版|早期|上个版本|老版本|试过|都试|也试",
+        r"|\bprevious(?:ly)?\b|\bbefore\b|\bearlier\b|\bolder\b|\bold\b|\bused to\b|\bprior\b|\boriginally\b|\binitially\b|\bat first\b|\bformerly\b|\btried\b|\bwas (?:using|on|working)\b|\bworked\b|\bworking (?:in|on|with)\b|\bintroduced\b|\badded in\b|\bremoved\b|\bdropped\b|\bdrops\b|\bdeprecat|\bfixed\b|\bsince\b|\buntil\b|\breleased?\b|\bchanged in\b|\bstarting\b|\bunlike\b|\bwhereas\b|\bcompared\b|\bregression\b|\breproduce[sd]? (?:on|in|with) (?:both|all|every)\b|引入|修复|移除|发布|废弃"
     ))
 });
 /// A version without the fault.
@@ -58,6 +60,18 @@ static COMPARISON: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)没有?问题|正常|能跑|\bworks?\b|\bfine\b|\bno (?:problem|issue)\b|\bnot affected\b",
         r"|\bok (?:on|in|with)\b|\bthan\b"
+    ))
+});
+/// Ends an enumeration of what was before.
+static NOW: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)现在|目前|当前|现已|\bnow\b|\bcurrently\b"));
+/// A remark in brackets, which may be about something else: `(previously 8.0.0)`.
+static REMARK: LazyLock<Regex> = LazyLock::new(|| regex(r"\(([^()]*)\)"));
+/// What the machine does not have.
+static NEGATED: LazyLock<Regex> = LazyLock::new(|| {
+    regex(concat!(
+        r"(?i)没有?(?:在)?(?:使用|用|安装|装|升级)|不是|并非|未(?:使用|安装|升级)|尚未|还没",
+        r"|\bnot (?:using|use|on|running|installed|yet|have|a)\b|n't (?:use|have|using|upgraded)\b|\bwithout (?:a |the )?[A-Za-z_-]+ v?\d|\bno longer\b|\bnever\b"
     ))
 });
 /// Too frequent in titles that describe a fault.
@@ -79,7 +93,10 @@ pub(super) fn clauses(text: &str, title: bool) -> Vec<Clause<'_>> {
             || QUESTION.is_match(asked)
             || EXAMPLE.is_match(sentence);
         let mut before = None;
-        for clause in split(sentence, |c| matches!(c, ',' | ';' | '、' | '|')) {
+        for (clause, contrast) in parts(sentence) {
+            if contrast || NOW.is_match(clause) {
+                before = None;
+            }
             let own = doubt(clause, question, title);
             // An enumeration: `supports 910A, 910B`, `之前用 CANN 8.0.RC3, torch 2.1.0`.
             let short = clause.chars().count() <= ENUMERATED;
@@ -101,6 +118,7 @@ fn doubt(clause: &str, question: bool, title: bool) -> Option<Reason> {
         Some(Reason::Earlier)
     } else if CONDITION.is_match(clause)
         || COMPARISON.is_match(clause)
+        || NEGATED.is_match(clause)
         || !title && POSSIBLE.is_match(clause)
     {
         Some(Reason::Hypothetical)
@@ -133,6 +151,37 @@ fn sentences(text: &str) -> Vec<&str> {
     out
 }
 
-fn split(text: &str, is_mark: impl Fn(char) -> bool) -> Vec<&str> {
-    text.split(is_mark).map(str::trim).filter(|part| !part.is_empty()).collect()
+/// What a word of contrast begins is of another kind: `works with X but fails with Y`.
+static CONTRAST: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?i)\b(?:but|while|whereas|however)\b|但是?|然而|[,;]而"));
+
+/// The clauses of a sentence, and whether a contrast begins with the clause.
+fn parts(sentence: &str) -> Vec<(&str, bool)> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    let mut contrast = false;
+    let mut add = |from: usize, to: usize, contrast: bool| {
+        let part = sentence.get(from..to).unwrap_or_default();
+        for (index, clause) in part.split([',', ';', '、', '|']).enumerate() {
+            let clause = clause.trim();
+            if !clause.is_empty() {
+                out.push((clause, contrast && index == 0));
+            }
+        }
+    };
+    let mut cuts: Vec<(usize, usize)> =
+        CONTRAST.find_iter(sentence).map(|word| (word.start(), word.end())).collect();
+    for remark in REMARK.captures_iter(sentence).filter_map(|remark| remark.get(1)) {
+        if EARLIER.is_match(remark.as_str()) {
+            cuts.push((remark.start() - 1, remark.start()));
+            cuts.push((remark.end(), remark.end() + 1));
+        }
+    }
+    cuts.sort_unstable();
+    for (end, next) in cuts {
+        add(start, end.max(start), contrast);
+        (start, contrast) = (next.max(start), true);
+    }
+    add(start, sentence.len(), contrast);
+    out
 }

@@ -10,19 +10,32 @@ use crate::kind::Kind;
 use crate::lines::Line;
 use crate::version::regex;
 
+/// Every message contains one of these.
+const HINTS: [&str; 6] = ["VISIBLE", "visible", "Ascend", "ascend", "urrent", "SOC"];
 /// EE1001: the value of the variable, and the number of devices that the process can have.
 static VISIBLE: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"(?i)\bset ASCEND_RT_VISIBLE_DEVICES:([\d,]+) error, input data range?\s?\[0-(\d{1,3})\)")
+    regex(
+        r"(?i)\bset ASCEND_RT_VISIBLE_DEVICES:([\d,]+) error, input data range?\s?\[0-(\d{1,3})\)",
+    )
 });
 /// Names of a fact, with the message whose first group is the value.
-static MESSAGES: [(&str, &str, Rank); 4] = [
+static MESSAGES: [(&str, &str, Rank); 5] = [
     // Paddle counts the devices of the plug-in.
     ("npu_count", r"\bCustomDevice: npu, visible devices count: (\d{1,3})\b", Rank::Derived),
     // The runtime names the chip of the device that it opened.
     ("npu", r"\bsupport for (Ascend\d{3}\w*) is not implemented", Rank::Measured),
+    (
+        "cann",
+        r"(?i)\bcurrent (?:CANN version|version of CANN) is:?\s?(\d+\.\d[\w.]*\w)",
+        Rank::Measured,
+    ),
     // The build of llama.cpp asks npu-smi.
     ("npu", r"\bSOC_VERSION auto-detected is:\s?(Ascend\d{3}\w*)", Rank::Measured),
-    ("npu", r"(?i)\bcurrent soc(?:[_ ]version)?(?: is)?\s?[:=]?\s?\[?(Ascend\d{3}\w*)", Rank::Derived),
+    (
+        "npu",
+        r"(?i)\bcurrent soc(?:[_ ]version)?(?: is)?\s?[:=]?\s?\[?(Ascend\d{3}\w*)",
+        Rank::Derived,
+    ),
 ];
 static PATTERNS: LazyLock<Vec<(&str, Regex, Rank)>> = LazyLock::new(|| {
     MESSAGES.iter().map(|(name, pattern, rank)| (*name, regex(pattern), *rank)).collect()
@@ -34,6 +47,9 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             continue;
         }
         let text = line.text.as_str();
+        if !HINTS.iter().any(|hint| text.contains(hint)) {
+            continue;
+        }
         if let Some(visible) = VISIBLE.captures(text) {
             let name = "env.ASCEND_RT_VISIBLE_DEVICES";
             found.add(name, &visible[1], line, Form::Log, Rank::Derived);
@@ -41,7 +57,12 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         }
         for (name, pattern, rank) in PATTERNS.iter() {
             if let Some(message) = pattern.captures(text) {
-                found.add(name, &message[1], line, Form::Log, *rank);
+                let (value, form) = (&message[1], Form::Log);
+                if *name == "cann" {
+                    found.add_version(name, value, line, form, *rank);
+                } else {
+                    found.add(name, value, line, form, *rank);
+                }
             }
         }
     }

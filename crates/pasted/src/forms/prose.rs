@@ -34,6 +34,18 @@ static MOVED_EN: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)(?:upgraded|downgraded|updated|switched|rolled back)\s+(?:to\s+)?(?:my |the )?({NAME})\s+(?:version\s+)?(?:from\s+\S+\s+)?(?:to\s+)?v?(\d[0-9A-Za-z.+]*)"
     ))
 });
+/// `后来换成了CANN 8.1.RC1`, `已经升级到 CANN 8.1.RC1`
+static MOVED_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(&format!(
+        r"(?i)(?:后来|现在|现已|已经?|目前|又|重新)\s?(?:升级|降级|更新|升|降|回退|切换|换|改)(?:到|至|成|为)了?\s*({NAME})\s*(?:版本)?\s*v?(\d[0-9A-Za-z.+]*)"
+    ))
+});
+/// `After upgrading torch_npu from 2.4.0 to 2.5.1 it fails.`
+static AFTER_EN: LazyLock<Regex> = LazyLock::new(|| {
+    regex(&format!(
+        r"(?i)\b(?:after|since|upon)\s+(?:i\s+|we\s+)?(?:upgrad|downgrad|updat|switch|mov)\w*\s+(?:to\s+)?(?:my |the )?({NAME})\s+(?:version\s+)?(?:from\s+\S+\s+)?(?:to\s+)?v?(\d[0-9A-Za-z.+]*)"
+    ))
+});
 /// `驱动版本也确认过6.3.RC2`
 static DRIVER_WORDS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"驱动版本[\u{4e00}-\u{9fff}]{0,8}\s*(\d[0-9A-Za-z.]*)"));
@@ -63,6 +75,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             || found.is_taken(index)
             || line.text.len() > 2000
             || line.text.starts_with('|')
+            || line.text.starts_with(['+', '-']) && line.text.contains("==")
         {
             continue;
         }
@@ -75,7 +88,9 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
 }
 
 fn moved(text: &str, line: &Line, found: &mut Found) {
-    for change in MOVED.captures_iter(text).chain(MOVED_EN.captures_iter(text)) {
+    let english = MOVED_EN.captures_iter(text).chain(AFTER_EN.captures_iter(text));
+    let chinese = MOVED.captures_iter(text).chain(MOVED_BEFORE.captures_iter(text));
+    for change in chinese.chain(english) {
         if let Some(name) = names::of_label(&change[1])
             && let Some(version) = version_at(&change[2])
         {

@@ -13,9 +13,21 @@ use crate::version::{regex, version_at};
 static PLATFORM: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"\bLinux-(\d+\.\d+[^\s,]*?)-(aarch64|x86_64)-with-(?:glibc(\d+\.\d+)|\S+)")
 });
-static UNAME: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"^(?:[^:]{1,20}:\s*)?Linux \S+ (\d+\.\d+\.\S+) #\d.*\b(aarch64|x86_64)\b"));
+static UNAME: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"^(?:[^:]{1,20}:\s*)?Linux \S+ (\d+\.\d+\.\S+) #\d.*\b(aarch64|x86_64)\b")
+});
 static PRETTY: LazyLock<Regex> = LazyLock::new(|| regex(r#"^PRETTY_NAME="?([^"]+)"?$"#));
+static RELEASE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"^((?:openEuler|EulerOS|CentOS(?: Linux| Stream)?|Kylin[\w ]*?|Rocky Linux|BigCloud[\w ]*?|Anolis OS)) release (V?\d[\w.]*(?: \([\w. -]+\))?)$",
+    )
+});
+/// `/etc/os-release` whose PRETTY_NAME was cut off.
+static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r#"^VERSION="([^"]+)"$"#));
+static NAME: LazyLock<Regex> = LazyLock::new(|| regex(r#"^NAME="?([^"]+)"?$"#));
+static UNAME_OPTION: LazyLock<Regex> = LazyLock::new(|| regex(r"\buname -(?:r|mr|rm)$"));
+static UNAME_RELEASE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(?:aarch64 |x86_64 )?(\d+\.\d+\.\S+)(?: aarch64| x86_64)?$"));
 static LDD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^ldd \((?:[^()]*(?:\([^()]*\))?[^()]*)\) (\d+\.\d+)$"));
 /// llama.cpp: the compiler and the machine it was built for.
@@ -40,11 +52,13 @@ static ORIGIN: LazyLock<Regex> =
 static OS: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)(ubuntu|openeuler|euleros|centos(?: linux| stream)?|debian(?: gnu/linux)?|kylin(?: linux)?(?: advanced)?(?: server)?(?: os)?|银河麒麟|麒麟|uniontech os(?: server)?|uos|anolis os|huawei cloud euleros|hce|ctyunos|bclinux|rocky linux|red hat enterprise linux)",
-        r"\s*(?:系统|操作系统|release)?[ :_-]*(v?\d+(?:\.\d+)*(?:-lts)?(?:[-.]?sp\d)?)((?:\s*LTS)?(?:\s*\((?:LTS|SP\d+|LTS-SP\d+|Sword|Tercel|Lance|Halberd|Core)\)|\s*SP\d)?)"
+        r"\s*(?:系统|操作系统|release)?[ :_-]*(v?\d+(?:\.\d+)*(?:-lts)?(?:[-.]?sp\d)?)((?:\s*LTS(?:[- ]?SP\d)?\b)?(?:\s*\((?:LTS|SP\d+|LTS-SP\d+|Sword|Tercel|Lance|Halberd|Core)\)|\s*SP\d)?)"
     ))
 });
 static CONTAINER: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"(?i)docker|container|podman|nerdctl|kubectl|kubernetes|\bk8s\b|\bpods?\b|容器|镜像|/workspace")
+    regex(
+        r"(?i)docker|container|podman|nerdctl|kubectl|kubernetes|\bk8s\b|\bpods?\b|容器|镜像|/workspace",
+    )
 });
 static HOST: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\bhost\b|宿主|物理机|主机"));
 static EULER_KERNEL: LazyLock<Regex> = LazyLock::new(|| regex(r"eulerosv(\d)r(\d{1,2})"));
@@ -68,6 +82,23 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         } else if let Some(name) = PRETTY.captures(text).and_then(|name| os(&name[1])) {
             found.add("os", &name, line, Form::SystemTool, Rank::Measured);
             found.take(index);
+        } else if let Some(release) = RELEASE.captures(text) {
+            // `/etc/*-release`: "openEuler release 22.03 (LTS-SP3)".
+            if let Some(name) = os(&format!("{} {}", &release[1], &release[2])) {
+                found.add("os", &name, line, Form::SystemTool, Rank::Measured);
+                found.take(index);
+            }
+        } else if let Some(name) = named_version(lines, index) {
+            found.add("os", &name, line, Form::SystemTool, Rank::Written);
+            found.take(index);
+        } else if line.kind == Kind::Command && UNAME_OPTION.is_match(text) {
+            if let Some(next) = lines.get(index + 1).filter(|next| next.number == line.number + 1)
+                && let Some(release) = UNAME_RELEASE.captures(&next.text)
+                && let Some(kernel) = kernel(&release[1])
+            {
+                found.add("kernel", kernel, next, Form::SystemTool, Rank::Measured);
+                of_kernel(&next.text, kernel, next, Form::SystemTool, found);
+            }
         } else if let Some(libc) = LDD.captures(text).or_else(|| LIBC.captures(text)) {
             found.add_version("glibc", &libc[1], line, Form::SystemTool, Rank::Measured);
         } else if let Some(triple) = TRIPLE.captures(text) {
@@ -102,6 +133,16 @@ pub(super) fn host_without_container(lines: &[Line], found: &mut Found) {
     }
 }
 
+/// The system of an `/etc/os-release` by its name and version, at the line of the version.
+fn named_version(lines: &[Line], index: usize) -> Option<String> {
+    let version = VERSION.captures(&lines.get(index)?.text)?;
+    let block = lines.get(index)?.block;
+    let mut near =
+        lines.iter().skip(index.saturating_sub(4)).take(9).filter(|one| one.block == block);
+    let name = near.find_map(|one| NAME.captures(&one.text))?;
+    os(&format!("{} {}", &name[1], &version[1]))
+}
+
 /// Kernel, system of the host and architecture of a platform string. Containers share the
 /// kernel of the host.
 fn linux(parts: &Captures, line: &Line, form: Form, found: &mut Found) {
@@ -110,6 +151,18 @@ fn linux(parts: &Captures, line: &Line, form: Form, found: &mut Found) {
     found.add("arch", &parts[2], line, form, Rank::Measured);
     if let Some(host) = host_os(kernel) {
         found.add("host_os", &host, line, form, Rank::Measured);
+    }
+}
+
+/// The architecture and the host that the name of a kernel contains.
+pub(super) fn of_kernel(value: &str, kernel: &str, line: &Line, form: Form, found: &mut Found) {
+    for arch in ["aarch64", "x86_64"] {
+        if value.contains(&format!(".{arch}")) {
+            found.add("arch", arch, line, form, Rank::Derived);
+        }
+    }
+    if let Some(host) = host_os(kernel) {
+        found.add("host_os", &host, line, Form::Platform, Rank::Derived);
     }
 }
 
@@ -139,7 +192,8 @@ fn words(text: &str, line: &Line, found: &mut Found) {
             let before = clause.text.get(..range.start()).and_then(|t| t.chars().next_back());
             let after = clause.text.get(range.end()..).and_then(|t| t.chars().next());
             let free = super::is_boundary(before) || before == Some(':');
-            let is_word = free && !matches!(after, Some('-' | '/' | '.' | '_' | '\\'));
+            let ends = clause.text.get(range.end()..).is_some_and(|rest| rest == ".");
+            let is_word = free && (ends || !matches!(after, Some('-' | '/' | '.' | '_' | '\\')));
             if is_word && let Some(name) = arch(&word[1]) {
                 found.add("arch", name, line, Form::Prose, Rank::Prose);
             }
