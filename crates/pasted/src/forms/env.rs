@@ -71,10 +71,20 @@ static ALONE: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"^([A-Z][A-Z0-9_]+)=("[^"]*"|'[^']*'|[^\s"']*)\s*\\?$"#));
 static PYTHON: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r#"^(?:>>> )?os\.environ\[["']([A-Z][A-Z0-9_]+)["']\]\s*=\s*(?:str\()?["']([^"']*)["']\)?"#,
+        r#"^(?:>>> )?os\.environ(?:\[["']([A-Z][A-Z0-9_]+)["']\]\s*=\s*(?:str\()?|\.setdefault\(\s*["']([A-Z][A-Z0-9_]+)["'],\s*)["']([^"']*)["']\)?"#,
     )
 });
 
+/// A unit of systemd.
+static UNIT: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"^Environment=["']?([A-Z][A-Z0-9_]+)=([^"']*)["']?$"#));
+/// Compose files, values of Helm charts, `env_vars` of Ray.
+static YAML: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"^([A-Z][A-Z0-9_]+):\s+("[^"]*"|'[^']*'|[^\s"',]+)$"#));
+static JSON: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r#"["']([A-Z][A-Z0-9_]+)["']:\s*("[^"]*"|'[^']*'|\d[\w.]*)\s*(?:[,}]|$)"#)
+});
+static ECHO: LazyLock<Regex> = LazyLock::new(|| regex(r"\becho \$\{?([A-Z][A-Z0-9_]+)\}?$"));
 static MEMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"^name:\s*([A-Z][A-Z0-9_]+)$"));
 static VALUE: LazyLock<Regex> = LazyLock::new(|| regex(r#"^value:\s*["']?([^"']+)["']?$"#));
 
@@ -91,10 +101,18 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
                 hit |= add(&pair[1], &pair[2], line, found);
             }
         }
-        for pattern in [&DOCKER, &DOCKERFILE, &PYTHON] {
+        for pattern in [&DOCKER, &DOCKERFILE, &UNIT] {
             for pair in pattern.captures_iter(text) {
                 hit |= add(&pair[1], &pair[2], line, found);
             }
+        }
+        if let Some(pair) = PYTHON.captures(text)
+            && let Some(name) = pair.get(1).or(pair.get(2))
+        {
+            hit |= add(name.as_str(), &pair[3], line, found);
+        }
+        if !hit {
+            hit = maps(lines, index, found);
         }
         if !hit && let Some(pair) = ALONE.captures(text) {
             if listed(&pair[1]) || text.ends_with('\\') {
@@ -118,6 +136,30 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             found.take(index);
         }
     }
+}
+
+/// Members of maps, and what `echo $NAME` printed.
+fn maps(lines: &[Line], index: usize, found: &mut Found) -> bool {
+    let Some(line) = lines.get(index) else { return false };
+    let mut hit = false;
+    if let Some(pair) = YAML.captures(&line.text) {
+        hit = listed(&pair[1]) && add(&pair[1], &pair[2], line, found);
+    }
+    if line.text.contains("\":") || line.text.contains("':") {
+        for pair in JSON.captures_iter(&line.text) {
+            hit |= listed(&pair[1]) && add(&pair[1], &pair[2], line, found);
+        }
+    }
+    if let Some(echo) = ECHO.captures(&line.text)
+        && line.kind == Kind::Command
+        && let Some(next) = lines.get(index + 1)
+        && next.number == line.number + 1
+        && next.kind == Kind::Text
+        && !next.text.contains(' ')
+    {
+        hit |= listed(&echo[1]) && add(&echo[1], &next.text, next, found);
+    }
+    hit
 }
 
 fn listed(name: &str) -> bool {

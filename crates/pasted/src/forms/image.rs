@@ -53,9 +53,11 @@ static ARCH_TAG: LazyLock<Regex> =
 static CHIP_TAG: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|-)(910b|910c|310p|950)(?:-|$)"));
 static GENERATION_TAG: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)(?:^|-)(a[23])(?:-|$)"));
-static SERVER_TAG: LazyLock<Regex> =
-    LazyLock::new(|| regex(r"(?:^|-)(800[IT])-?(A[23])(?:-|$)"));
+static SERVER_TAG: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:^|-)(800[IT])-?(A[23])(?:-|$)"));
 static CARD_TAG: LazyLock<Regex> = LazyLock::new(|| regex(r"(?:^|-)(300[IV])-?(Duo|Pro)(?:-|$)"));
+static LIST_HEAD: LazyLock<Regex> = LazyLock::new(|| regex(r"^REPOSITORY\s+TAG\s+IMAGE ID\b"));
+static LIST_ROW: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^([a-z0-9][\w./:-]*/[\w.-]+)\s+([\w][\w.-]*)\s+[0-9a-f]{12}\b"));
 static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\b(?:should i|can i|which|recommend|try|instead of|other than|works? (?:fine|well)|previous)\b|建议|推荐|之前|正常|没有?问题",
@@ -68,6 +70,20 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             continue;
         }
         scan(&line.text, line, found);
+    }
+    listed(lines, found);
+}
+
+/// `docker images`. A machine with several has no image of its own.
+fn listed(lines: &[Line], found: &mut Found) {
+    for (index, _) in lines.iter().enumerate().filter(|(_, line)| LIST_HEAD.is_match(&line.text)) {
+        let rows = lines.iter().skip(index + 1).map(|line| (line, LIST_ROW.captures(&line.text)));
+        let rows: Vec<_> = rows.map_while(|(line, row)| row.map(|row| (line, row))).collect();
+        if let [(line, row)] = rows.as_slice() {
+            let value = format!("{}:{}", &row[1], &row[2]);
+            found.add("image", &value, line, Form::ImageTag, Rank::Derived);
+            tags(row[1].rsplit('/').next().unwrap_or_default(), &row[2], line, found);
+        }
     }
 }
 

@@ -69,6 +69,16 @@ fn neighbors(lines: &[Line], index: usize) -> impl Iterator<Item = (String, &str
         .filter_map(|line| pair(&line.text))
 }
 
+/// The component whose file a command right above printed.
+fn shown(lines: &[Line], index: usize) -> Option<&'static str> {
+    let before = lines.get(index.checked_sub(1)?)?;
+    let line = lines.get(index)?;
+    let near = line.number <= before.number + 2;
+    ["driver", "firmware"]
+        .into_iter()
+        .find(|owner| near && before.text.contains(&format!("/{owner}/version.info")))
+}
+
 /// The component whose file contains the `version=` line.
 fn owner(lines: &[Line], index: usize) -> Option<&'static str> {
     let mut owner = None;
@@ -95,9 +105,11 @@ fn owner(lines: &[Line], index: usize) -> Option<&'static str> {
         owner = named.or(owner);
     }
     // Without a name: only packages of CANN have both an inner version and a path or a list.
-    owner.or_else(|| {
-        neighbors(lines, index)
-            .any(|(key, value)| key == "innerversion" && value.starts_with("V100R"))
-            .then_some("cann")
-    })
+    owner
+        .or_else(|| {
+            neighbors(lines, index)
+                .any(|(key, value)| key == "innerversion" && value.starts_with("V100R"))
+                .then_some("cann")
+        })
+        .or_else(|| shown(lines, index))
 }

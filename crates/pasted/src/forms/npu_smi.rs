@@ -31,7 +31,9 @@ static SECOND: LazyLock<Regex> = LazyLock::new(|| {
 });
 static USAGE: LazyLock<Regex> = LazyLock::new(|| regex(r"(\d+)\s*/\s*(\d+)"));
 static BOARD: LazyLock<Regex> = LazyLock::new(|| {
-    regex(r"^(Chip Name|NPU Name|Software Version|Firmware Version|Chip Type)\s*:\s*(\S+)\s*$")
+    regex(
+        r"^(Chip Name|NPU Name|Software Version|Firmware Version|Chip Type|Total Count)\s*:\s*(\S+)\s*$",
+    )
 });
 
 pub(super) fn read(lines: &[Line], found: &mut Found) {
@@ -79,6 +81,9 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             match &row[1] {
                 "Software Version" => found.add_version("driver", &row[2], line, form, rank),
                 "Firmware Version" => found.add_version("firmware", &row[2], line, form, rank),
+                "Total Count" if row[2].parse().is_ok_and(|count: u16| count > 0) => {
+                    found.add("npu_count", &row[2], line, form, rank);
+                }
                 "Chip Name" | "NPU Name" if super::hardware::is_chip(&row[2]) => {
                     found.add("npu", &row[2], line, form, rank);
                 }

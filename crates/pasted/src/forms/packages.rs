@@ -16,10 +16,15 @@ static LABELLED: LazyLock<Regex> = LazyLock::new(|| {
 });
 static ROW: LazyLock<Regex> = LazyLock::new(|| {
     regex(
-        r"^([A-Za-z][\w.-]*)(\s+)(\d[\w.+-]*)(?:\s+(?:/\S*|[\w.-]+:?//\S*|pypi\S*|py\S+_\d+\s+\S+|pypi_\d+\s+pypi))?\s*$",
+        r"^([A-Za-z][\w.-]*)(\s+)(\d[\w.+-]*)(?:\s+(?:/\S*|[\w.-]+:?//\S*|pypi\S*|py\S+_\d+\s+\S+|pypi_\d+\s+pypi|[\w.]*_\d+|[\w.]*_\d+\s+\S+|main))?\s*$",
     )
 });
-static HEADER: LazyLock<Regex> = LazyLock::new(|| regex(r"^Package\s+Version\b"));
+/// A row whose version is none of a package of the stack.
+static OTHER_ROW: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^[A-Za-z_][\w.-]*\s{2,}[\w.+-]+(?:\s{2,}\S+){0,2}$"));
+/// The columns of conda: build and channel.
+static CONDA: LazyLock<Regex> = LazyLock::new(|| regex(r"\s[\w.]*_\d+(?:\s+\S+)?$"));
+static HEADER: LazyLock<Regex> = LazyLock::new(|| regex(r"^(?:Package|Name)\s+Version\b"));
 static LIST_COMMAND: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\b(?:pip3?|uv pip|conda|python3? -m pip) (?:list|show|freeze)\b"));
 static FREEZE: LazyLock<Regex> = LazyLock::new(|| {
@@ -63,9 +68,17 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         {
             let name = section[1].to_ascii_lowercase();
             found.add_version(&name, &version[1], next, Form::KeyValue, Rank::Measured);
-        } else if let Some(end) = list_end(lines, at) {
-            list(lines, at, end, found);
-            at = end;
+        } else if let Some(run) = run(lines, at) {
+            // Sentences before a list can look like rows: the wide rows behind them are tried
+            // for themselves, so that no line is read more than twice.
+            at = if run.is_list {
+                list(lines, at, run.end, found);
+                run.end
+            } else if run.wide_from > at {
+                run.wide_from
+            } else {
+                run.end
+            };
             continue;
         } else if let Some(end) = freeze_end(lines, at) {
             freeze(lines, at, end, found);
@@ -85,26 +98,39 @@ fn row(line: &Line) -> Option<(&str, &str, usize)> {
     is_version(version.as_str()).then(|| (name.as_str(), version.as_str(), gap.len()))
 }
 
-/// The end of the rows that begin at `from`, if they are a list of packages: below a header or
-/// a command, or at least two rows of which one is a package of the stack.
-fn list_end(lines: &[Line], from: usize) -> Option<usize> {
+/// A run of rows.
+struct Run {
+    end: usize,
+    /// Whether it is a list of packages.
+    is_list: bool,
+    /// The first of the rows at its end that all have wide gaps.
+    wide_from: usize,
+}
+
+/// The rows that begin at `from`. They are a list of packages below a header or a command, or if
+/// there are at least two of which one is a package of the stack.
+fn run(lines: &[Line], from: usize) -> Option<Run> {
     let first = lines.get(from)?;
     row(first)?;
     let mut end = from;
-    let (mut known, mut wide) = (0, true);
+    let (mut known, mut count, mut wide_from) = (0, 0, from);
     while let Some(line) = lines.get(end)
         && line.block == first.block
     {
-        let Some((name, _, gap)) = row(line) else {
-            // The author left rows out: `...`.
-            if end > from && line.text.trim_end_matches(['.', '…']).is_empty() {
-                end += 1;
-                continue;
+        if let Some((name, _, gap)) = row(line) {
+            known += usize::from(names::is_known_package(name));
+            count += 1;
+            if gap < 2 {
+                wide_from = end + 1;
             }
-            break;
-        };
-        known += usize::from(names::is_known_package(name));
-        wide &= gap >= 2;
+        } else {
+            // The author left rows out: `...`; or the version has another shape: `2024a`.
+            let skipped = line.text.trim_end_matches(['.', '…']).is_empty();
+            let other = OTHER_ROW.is_match(&line.text) && !HEADER.is_match(&line.text);
+            if line.kind != Kind::Text || !(skipped || other) {
+                break;
+            }
+        }
         end += 1;
     }
     let before = from.checked_sub(1).and_then(|at| lines.get(at));
@@ -113,9 +139,9 @@ fn list_end(lines: &[Line], from: usize) -> Option<usize> {
             || LIST_COMMAND.is_match(&line.text)
             || line.text.starts_with("-----")
     });
-    let count = end - from;
+    let wide = wide_from == from;
     let is_list = announced || known >= 2 || known == 1 && count >= 2 && wide;
-    is_list.then_some(end)
+    Some(Run { end, is_list, wide_from })
 }
 
 fn list(lines: &[Line], from: usize, end: usize, found: &mut Found) {
@@ -123,6 +149,12 @@ fn list(lines: &[Line], from: usize, end: usize, found: &mut Found) {
         if let Some(line) = lines.get(index)
             && let Some((package, version, _)) = row(line)
         {
+            // Conda manages the interpreter like a package.
+            if package == "python" && CONDA.is_match(&line.text) {
+                found.take(index);
+                found.add_version("python", version, line, Form::PipList, Rank::Measured);
+                continue;
+            }
             // Rows for the driver and CANN in such a list: the reader of labels has them.
             if names::of_label(package).is_some_and(|name| {
                 !name.starts_with("package.") && !names::is_known_package(package)

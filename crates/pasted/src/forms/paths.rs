@@ -9,7 +9,7 @@ use crate::candidate::{Form, Rank};
 use crate::kind::Kind;
 use crate::lines::Line;
 use crate::names;
-use crate::version::regex;
+use crate::version::{is_cann, is_version, regex};
 
 static PYTHON: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -56,6 +56,12 @@ static DIST_INFO: LazyLock<Regex> = LazyLock::new(|| {
 });
 static KERNEL_DIR: LazyLock<Regex> =
     LazyLock::new(|| regex(r"/(ascend(?:310[pb]?|910(?:b|_9[35])?|950))/"));
+/// The most lines of a listing that are read.
+const MAX_LISTING: usize = 12;
+static LISTED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\b(?:ls|ll)\b[^|;&]*/Ascend/(?:ascend-toolkit|nnae|nnrt)/?$"));
+static LATEST: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\blatest -> (?:\./|/\S*/)?(\d+\.\d[\w.-]*)/?$"));
 /// pip prints the addresses of what it downloads.
 static DOWNLOAD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(?:Downloading|Using cached|Collecting|Looking|Processing)\b"));
@@ -76,6 +82,33 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             wheels(text, line, found);
         }
     }
+    listing(lines, found);
+}
+
+/// `ls` of the directory that has one directory for each installed CANN.
+fn listing(lines: &[Line], found: &mut Found) {
+    for (index, _) in lines.iter().enumerate().filter(|(_, line)| LISTED.is_match(&line.text)) {
+        let mut names: Vec<(&Line, &str)> = Vec::new();
+        for line in lines.iter().skip(index + 1).take(MAX_LISTING) {
+            if line.kind == Kind::Command {
+                break;
+            }
+            if let Some(link) = LATEST.captures(&line.text).and_then(|link| link.get(1)) {
+                names = vec![(line, link.as_str())];
+                break;
+            }
+            names
+                .extend(line.text.split_whitespace().filter(|w| is_cann_dir(w)).map(|w| (line, w)));
+        }
+        // Several are installed, and the list does not say which is in use.
+        if let [(line, version)] = names.as_slice() {
+            found.add_version("cann", version, line, Form::Path, Rank::Derived);
+        }
+    }
+}
+
+fn is_cann_dir(word: &str) -> bool {
+    is_version(word) && word.matches('.').count() >= 2 && is_cann(word)
 }
 
 fn directories(text: &str, line: &Line, found: &mut Found) {

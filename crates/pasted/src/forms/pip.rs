@@ -3,6 +3,7 @@
 //! pip prints many versions that are not installed. Only `Successfully installed`, `already
 //! satisfied` and `you have X Y` are about the machine.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -59,17 +60,16 @@ static MISSING: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) fn read(lines: &[Line], found: &mut Found) {
     let first = found.candidates.len();
     messages(lines, found);
-    for line in lines {
-        if let Some(missing) = MISSING.captures(&line.text) {
-            let (name, version) = (names::of_package(&missing[1]), trim(&missing[2]));
-            for candidate in found.candidates.iter_mut().skip(first) {
-                if candidate.name == name
-                    && candidate.value == version
-                    && candidate.rank == Rank::Intended
-                {
-                    candidate.doubt = Some(Reason::Requirement);
-                }
-            }
+    let missing: HashSet<(String, String)> = lines
+        .iter()
+        .filter_map(|line| MISSING.captures(&line.text))
+        .map(|missing| (names::of_package(&missing[1]), trim(&missing[2]).to_owned()))
+        .collect();
+    for candidate in found.candidates.iter_mut().skip(first) {
+        if candidate.rank == Rank::Intended
+            && missing.contains(&(candidate.name.clone(), candidate.value.clone()))
+        {
+            candidate.doubt = Some(Reason::Requirement);
         }
     }
 }

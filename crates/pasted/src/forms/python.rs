@@ -13,7 +13,13 @@ use crate::version::{regex, version_at};
 
 static BANNER: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^Python (\d\.\d{1,2}\.\d{1,2}\S{0,4})(?:$| \(| \||\s+::)"));
+/// The most lines of a log between a command and what it printed.
+const MAX_LOG: usize = 12;
 static PRINTED: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(\w+)\.__version__"));
+
+/// Programs that print nothing but their version.
+static ASKED: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?:^|\s)(vllm|sglang|lmdeploy|verl) (?:--version|-v|version)$"));
 
 /// Versions that programs print into their logs.
 static LOGGED: [(&str, &str); 3] = [
@@ -39,17 +45,43 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
                 found.add_version(name, version, line, Form::Log, Rank::Measured);
             }
         }
-        let mut modules = PRINTED.captures_iter(&line.text);
-        if let (Some(module), None) = (modules.next(), modules.next())
+        if let Some(tool) = ASKED.captures(&line.text)
+            && line.kind == Kind::Command
             && let Some(next) = lines.get(index + 1)
             && next.number <= line.number + 1
         {
-            let value = next.text.trim_matches(['\'', '"']);
-            let name = names::of_package(&module[1]);
-            if version_at(value) == Some(value) && names::is_known_package(&module[1]) {
+            let value = next.text.trim_start_matches('v');
+            if version_at(value) == Some(value) {
                 found.take(index + 1);
+                let name = names::of_package(&tool[1]);
                 found.add_version(&name, value, next, Form::PrintedVersion, Rank::Measured);
             }
+        }
+        printed(lines, index, found);
+    }
+}
+
+/// `print(torch.__version__, torch_npu.__version__)` and the line that it printed, which may be
+/// behind lines of a log.
+fn printed(lines: &[Line], index: usize, found: &mut Found) {
+    let Some(line) = lines.get(index).filter(|line| line.text.contains(".__version__")) else {
+        return;
+    };
+    let modules: Vec<_> = PRINTED.captures_iter(&line.text).collect();
+    let mut after = lines.iter().enumerate().skip(index + 1).take(MAX_LOG);
+    let Some((at, next)) = after.find(|(_, line)| line.kind != Kind::Log) else {
+        return;
+    };
+    let values: Vec<&str> = next.text.split_whitespace().collect();
+    if values.len() != modules.len() || next.block != line.block {
+        return;
+    }
+    for (module, value) in modules.iter().zip(values) {
+        let value = value.trim_matches(['\'', '"', '(', ')', ',']);
+        let name = names::of_package(&module[1]);
+        if version_at(value) == Some(value) && names::is_known_package(&module[1]) {
+            found.take(at);
+            found.add_version(&name, value, next, Form::PrintedVersion, Rank::Measured);
         }
     }
 }

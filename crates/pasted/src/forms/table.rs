@@ -2,11 +2,20 @@
 //!
 //! A table of a manual lists many versions; that of an environment has one value for each label.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 use super::{Found, key_value};
 use crate::candidate::{Form, Reason};
 use crate::kind::Kind;
 use crate::lines::Line;
 use crate::names;
+use crate::version::regex;
+
+/// The line below the head of a table in Markdown.
+static RULE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^\|?\s*:?-{2,}:?(?:\s*\|\s*:?-{2,}:?)+\s*\|?$"));
 
 pub(super) fn read(lines: &[Line], found: &mut Found) {
     let mut at = 0;
@@ -23,18 +32,20 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
 
 fn table_end(lines: &[Line], from: usize, found: &Found) -> usize {
     let mut end = from;
+    // Without a mark at its ends a table has a rule below its head.
+    let open = lines.get(from + 1).is_some_and(|rule| RULE.is_match(&rule.text));
     while let Some(line) = lines.get(end)
         && !found.is_taken(end)
         && matches!(line.kind, Kind::Text | Kind::Quotation)
-        && cells(&line.text).len() >= 2
+        && cells(&line.text, open).len() >= 2
     {
         end += 1;
     }
     end
 }
 
-fn cells(text: &str) -> Vec<&str> {
-    if !text.starts_with('|') {
+fn cells(text: &str, open: bool) -> Vec<&str> {
+    if !text.starts_with('|') && !open {
         return Vec::new();
     }
     text.trim_matches('|').split('|').map(str::trim).take(16).collect()
@@ -46,8 +57,11 @@ fn is_rule(row: &[&str]) -> bool {
 
 fn table(lines: &[Line], from: usize, end: usize, found: &mut Found) {
     let all = lines.get(from..end).unwrap_or_default();
-    let rows: Vec<(&Line, Vec<&str>)> =
-        all.iter().map(|line| (line, cells(&line.text))).filter(|(_, row)| !is_rule(row)).collect();
+    let rows: Vec<(&Line, Vec<&str>)> = all
+        .iter()
+        .map(|line| (line, cells(&line.text, true)))
+        .filter(|(_, row)| !is_rule(row))
+        .collect();
     for index in from..end {
         found.take(index);
     }
