@@ -1,5 +1,9 @@
 //! Whole texts, all written for these tests.
 
+mod context;
+mod formats;
+mod limits;
+
 use proptest::prelude::*;
 
 use super::{MAX_LINE, Reason, read};
@@ -12,6 +16,26 @@ fn facts(text: &str) -> Vec<String> {
 #[track_caller]
 fn states(text: &str, expected: &[&str]) {
     assert_eq!(facts(text), expected, "{text}");
+}
+
+/// A text and its facts.
+struct Case(&'static str, &'static [&'static str]);
+
+/// Reports all texts with other facts, not only the first.
+#[track_caller]
+fn check(cases: &[Case]) {
+    let mut report = String::new();
+    for Case(text, expected) in cases {
+        let found = facts(text);
+        if found != *expected {
+            let missing: Vec<_> =
+                expected.iter().filter(|one| !found.contains(&one.to_string())).collect();
+            let extra: Vec<_> =
+                found.iter().filter(|one| !expected.contains(&one.as_str())).collect();
+            report.push_str(&format!("{text}\n  missing: {missing:?}\n  extra: {extra:?}\n\n"));
+        }
+    }
+    assert!(report.is_empty(), "\n{report}");
 }
 
 /// Texts that name versions and chips, and state none.
