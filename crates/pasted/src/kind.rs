@@ -40,6 +40,8 @@ static CODE: LazyLock<Regex> = LazyLock::new(|| {
         r"^(?:import [\w., ]+$|from \S+ import|def |class \w+[(:]|return\b|if __name__|with [^:]*:$|for \w+ in .*:$|print\(|self\.|@\w+|try:|except|assert |elif |else:|#include)|^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*\([^)]*\)?;?$|^\w+(?:\.\w+)* = |^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+\(|^[\w.\[\]]+ = \w+\(|^[)}\]]+,?$|^>>> |^\.\.\. |=self\.|\(self,",
     )
 });
+/// `driver_version = 25.0.rc1`: in code a version has quotation marks.
+static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^\w+ = \d+\.\d+\.\w[\w.+]*$"));
 /// A prompt of a shell, or the first word of a command.
 static COMMAND: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
@@ -59,7 +61,7 @@ pub(crate) fn of(line: &str, heading: bool) -> Kind {
         Kind::Log
     } else if heading {
         Kind::Heading
-    } else if CODE.is_match(line) {
+    } else if CODE.is_match(line) && !VERSION.is_match(line) {
         Kind::Code
     } else if COMMAND.is_match(line) && !LABEL.is_match(line) || FLAG.is_match(line) {
         Kind::Command

@@ -227,6 +227,11 @@ pub(crate) const LABELS: [(&str, &[&str]); 31] = [
             "platform",
             "平台",
             "容器系统",
+            "容器",
+            "容器操作系统",
+            "容器os",
+            "container",
+            "containeros",
             "prettyname",
             "操作系统名称",
         ],
@@ -346,7 +351,11 @@ pub(crate) const PACKAGES: [&str; 56] = [
 ];
 
 /// Words that a label may have beside the name.
-pub(crate) const WORDS: [&str; 12] = [
+pub(crate) const WORDS: [&str; 16] = [
+    "及版本",
+    "和版本",
+    "与版本",
+    "及数量",
     "version",
     "的版本号",
     "的版本",

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::Found;
+use super::{Found, mention};
 use crate::candidate::{Form, Rank};
 use crate::kind::Kind;
 use crate::lines::Line;
@@ -75,6 +75,12 @@ static PYTHON: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
+/// A sentence in which the author sets variables.
+static SET: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)\b(?:i|we)(?:'ve| have)?(?: already)? (?:set|exported|added)\b|设置了|已设置|已经设置|配置了|加了",
+    )
+});
 /// A unit of systemd.
 static UNIT: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"^Environment=["']?([A-Z][A-Z0-9_]+)=([^"']*)["']?$"#));
@@ -113,6 +119,18 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         }
         if !hit {
             hit = maps(lines, index, found);
+        }
+        if !hit
+            && line.kind == Kind::Text
+            && SET.is_match(text)
+            && mention::clauses(text, false).iter().all(|clause| clause.doubt.is_none())
+        {
+            for pair in ASSIGNED.captures_iter(text).filter(|pair| listed(&pair[1])) {
+                // The sentence goes on behind the value: `X=1，仍然超时`.
+                let value = pair[2].split(|c: char| !c.is_ascii()).next().unwrap_or_default();
+                let value = value.trim_end_matches([',', '.', ';', ')']);
+                add(&pair[1], value, line, found);
+            }
         }
         if !hit && let Some(pair) = ALONE.captures(text) {
             if listed(&pair[1]) || text.ends_with('\\') {

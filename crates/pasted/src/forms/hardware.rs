@@ -44,7 +44,7 @@ static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
 });
 static TIMES: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(
-        r"(?i){CHIP}\s*(?:npu|芯片|卡)?\s*(?:\([^()]{{0,20}}\)\s*)?(?:\*|x)\s*(\d{{1,3}})(?:\b|卡|张|块|个|颗|片)"
+        r"(?i){CHIP}\s*(?:npu|芯片|卡)?\s*(?:\([^()]{{0,20}}\)\s*|\d\dGB?\s*)?(?:\*|x)\s*(\d{{1,3}})(?:\b|卡|张|块|个|颗|片)"
     ))
 });
 static BEHIND: LazyLock<Regex> = LazyLock::new(|| {

@@ -17,6 +17,10 @@ static BANNER: LazyLock<Regex> =
 const MAX_LOG: usize = 12;
 static PRINTED: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(\w+)\.__version__"));
 
+/// `torch_npu.__version__: 2.5.1`, which nobody writes in code without quotation marks.
+static TOLD: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"^(\w+)\.__version__\s*[:=]\s*(\d[\w.+]*)$"));
+static COUNTED: LazyLock<Regex> = LazyLock::new(|| regex(r"\bnpu\.device_count\(\)\)?[\x22']?$"));
 /// Programs that print nothing but their version.
 static ASKED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?:^|\s)(vllm|sglang|lmdeploy|verl) (?:--version|-v|version)$"));
@@ -56,6 +60,20 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
                 let name = names::of_package(&tool[1]);
                 found.add_version(&name, value, next, Form::PrintedVersion, Rank::Measured);
             }
+        }
+        if let Some(told) = TOLD.captures(&line.text)
+            && names::is_known_package(&told[1])
+        {
+            let name = names::of_package(&told[1]);
+            found.add_version(&name, &told[2], line, Form::PrintedVersion, Rank::Written);
+        }
+        if let Some(next) = lines.get(index + 1)
+            && COUNTED.is_match(&line.text)
+            && next.block == line.block
+            && next.text.parse().is_ok_and(|count: u16| (1..=256).contains(&count))
+        {
+            found.take(index + 1);
+            found.add("npu_count", &next.text, next, Form::PrintedVersion, Rank::Measured);
         }
         printed(lines, index, found);
     }

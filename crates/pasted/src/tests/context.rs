@@ -106,6 +106,11 @@ fn environment_variables() {
             &["env.HCCL_CONNECT_TIMEOUT=1800", "env.TASK_QUEUE_ENABLE=1"],
         ),
         Case(
+            "I set HCCL_IF_IP=10.1.1.1 and ASCEND_LAUNCH_BLOCKING=1, nothing changed.",
+            &["env.HCCL_IF_IP=10.1.1.1", "env.ASCEND_LAUNCH_BLOCKING=1"],
+        ),
+        Case("设置了HCCL_CONNECT_TIMEOUT=7200，仍然超时", &["env.HCCL_CONNECT_TIMEOUT=7200"]),
+        Case(
             "$ echo $ASCEND_RT_VISIBLE_DEVICES\n0,1,2,3",
             &["env.ASCEND_RT_VISIBLE_DEVICES=0,1,2,3"],
         ),
@@ -289,6 +294,25 @@ fn lists_written_by_hand() {
             "Fails on a Atlas 300I Duo (310P3) card with the vllm-ascend v0.10.0rc1-310p image.",
             &["npu=310P3", "vllm_ascend=0.10.0rc1"],
         ),
+        Case(
+            "1. 操作系统及版本：openEuler 22.03 LTS SP3\n2. CANN及驱动版本：CANN 8.0.0，驱动 24.1.0\n3. NPU型号及数量：910B3 × 8",
+            &[
+                "npu=910B3",
+                "npu_count=8",
+                "driver=24.1.0",
+                "cann=8.0.0",
+                "os=openEuler 22.03 LTS SP3",
+            ],
+        ),
+        Case(
+            "宿主机：openEuler 22.03，容器：Ubuntu 22.04",
+            &["os=Ubuntu 22.04", "host_os=openEuler 22.03"],
+        ),
+        Case("910B4 32GB*4卡", &["npu=910B4", "npu_count=4", "hbm_gb=32"]),
+        Case(
+            "driver_version = 25.0.rc1\ntorch.__version__: 2.5.1",
+            &["driver=25.0.rc1", "torch=2.5.1"],
+        ),
         Case("香橙派 AIpro (20T), Ascend 310B1, CANN 8.0.0", &["npu=Ascend 310B1", "cann=8.0.0"]),
         Case(
             "### Requirements\n- CANN 8.1.RC1\n- torch 2.5.1\n\n### Environment\n- CANN 8.0.0",
@@ -361,6 +385,8 @@ fn values_that_a_text_negates_or_asks_for() {
         "| Version | CANN | torch |\n|---|---|---|\n| v1 | 8.0.0 | 2.4.0 |\n| v2 | 8.1.RC1 | 2.5.1 |",
         "http://127.0.0.1:8000/v1 took 2.5.1 s",
         "torch.Size([2, 5]) at 0x19e5d802f",
+        "If I set ASCEND_LAUNCH_BLOCKING=1 it works",
+        "torch.__version__ = \"2.5.1\"",
         "```diff\n-torch==2.5.1\n+torch==2.6.0\n```",
         "Release notes of v0.9.1: CANN 8.2.RC1, torch 2.5.1, torch_npu 2.5.1.post1",
         "### Compatibility\nvllm-ascend v0.9.1 | Python >= 3.9 | CANN >= 8.1.RC1 | PyTorch 2.5.1 / torch_npu 2.5.1",

@@ -408,6 +408,10 @@ fn tools_of_the_system() {
             "$ python3 -c \"import vllm; print(vllm.__version__)\"\nINFO 06-12 11:00:00 importing.py:53] No triton.\n0.9.1",
             &["vllm=0.9.1"],
         ),
+        Case(
+            ">>> torch_npu.npu.get_device_name(0)\n'Ascend910B3'\n>>> torch.npu.device_count()\n8",
+            &["npu=Ascend910B3", "npu_count=8"],
+        ),
         Case("$ vllm --version\n0.9.2", &["vllm=0.9.2"]),
     ]);
 }
