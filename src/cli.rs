@@ -15,6 +15,7 @@ mod report;
 mod screen;
 mod shell;
 mod translate_error;
+mod triage;
 mod verify;
 
 use std::path::PathBuf;
@@ -37,6 +38,7 @@ pub use output::{ColorWhen, LogLevel, OutputArgs};
 pub use report::ReportArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use translate_error::{InputKind, TranslateErrorArgs};
+pub use triage::TriageArgs;
 pub use verify::VerifyArgs;
 
 /// Diagnose Huawei Ascend NPU machines: offline, in one binary.
@@ -91,6 +93,8 @@ pub enum Command {
     AuditOps(Box<AuditOpsArgs>),
     /// Explain error codes and find the causes in logs
     TranslateError(Box<TranslateErrorArgs>),
+    /// Answer an issue text: versions, first cause, fix and what is missing
+    Triage(TriageArgs),
     /// Explain finding IDs, error codes and `convert` rules
     Explain(ExplainArgs),
     /// List compatible versions and recommend an installation

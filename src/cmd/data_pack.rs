@@ -107,6 +107,7 @@ fn open(path: &Path, args: &OutputArgs) -> anyhow::Result<&'static Pack> {
 pub(super) fn check_tables(pack: &'static Pack) -> Result<(), PackError> {
     pack.check_common_tables()?;
     errcodes::check_pack(pack)?;
+    triage::check_pack(pack)?;
     convert::check_pack(pack)?;
     audit::check_pack(pack)
 }

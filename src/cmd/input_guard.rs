@@ -59,6 +59,7 @@ fn list_inputs(command: &Command) -> Vec<&Path> {
             inputs.extend(args.good_log.iter().map(|path| &**path));
             inputs.extend(args.data.as_deref());
         }
+        Command::Triage(args) => inputs.extend(args.inputs.iter().map(Path::new)),
         Command::Verify(args) => {
             inputs.extend(args.env_file.as_deref());
             inputs.extend(args.baseline.as_deref());

@@ -37,6 +37,7 @@ mod settings;
 mod shell;
 mod standard_streams;
 pub(crate) mod translate_error;
+mod triage;
 mod usage;
 mod usage_error;
 pub(crate) mod verify;
@@ -131,6 +132,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Check(args) => check::run(args, &output),
         Command::Convert(args) => convert::run(args, &output),
         Command::TranslateError(args) => translate_error::run(args, &output),
+        Command::Triage(args) => triage::run(args, &output),
         Command::Verify(args) => verify::run(args, &output),
         Command::VerifyChild { order } => match ::verify::child::run(order)? {},
         Command::Explain(args) => {
@@ -163,6 +165,7 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
         Command::Verify(_) => "verify",
         Command::AuditOps(_) => "audit-ops",
         Command::TranslateError(args) if !args.follow => "translate-error",
+        Command::Triage(_) => "triage",
         Command::Explain(_) => "explain",
         Command::Compat(_) => "compat",
         Command::Manifest(_) => "manifest",
