@@ -11,6 +11,7 @@ mod machine;
 mod mcp;
 mod number;
 mod output;
+mod port;
 mod report;
 mod screen;
 mod shell;
@@ -35,6 +36,7 @@ pub use install::InstallArgs;
 pub use machine::{MachineArgs, ScanArgs, VersionArgs};
 pub use mcp::{Allowed, McpArgs};
 pub use output::{ColorWhen, LogLevel, OutputArgs};
+pub use port::PortArgs;
 pub use report::ReportArgs;
 pub use shell::{CompletionsArgs, ManArgs};
 pub use translate_error::{InputKind, TranslateErrorArgs};
@@ -95,6 +97,8 @@ pub enum Command {
     TranslateError(Box<TranslateErrorArgs>),
     /// Answer an issue text: versions, first cause, fix and what is missing
     Triage(TriageArgs),
+    /// Tell whether a project will run on NPUs, and what to do for it
+    Port(PortArgs),
     /// Explain finding IDs, error codes and `convert` rules
     Explain(ExplainArgs),
     /// List compatible versions and recommend an installation
@@ -254,6 +258,12 @@ pub struct CheckArgs {
     /// Output of `check --facts-only`, or a bundle.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sysroot", "pid", "record", "env_file", "python"])]
     pub facts: Option<PathBuf>,
+    /// Facts that a text states, such as an issue, without findings
+    ///
+    /// Text with pasted versions, `pip list` or `npu-smi info`; `-` for standard input. What the text
+    /// does not state is not known.
+    #[arg(long, value_name = "FILE", hide_short_help = true, conflicts_with_all = ["facts", "facts_only", "only", "skip", "plan", "query", "sysroot", "pid", "record", "env_file", "python", "list_compat"])]
+    pub from_text: Option<PathBuf>,
     /// Earlier report to compare with
     ///
     /// JSON report of `check`, for example from before an upgrade. Lists the changes and the

@@ -15,16 +15,19 @@ use facts::Facts;
 use fleet::FleetMembers;
 use machine::manifest::ManifestFile;
 use render::JsonReport;
+use triage::TriageMember;
 use verify::members::VerifyMembers;
 
 use crate::cmd::bundle::Manifest;
 use crate::cmd::compat::MatrixMember;
+use crate::cmd::from_text::StatedDocument;
 use crate::cmd::data_status::DataMembers;
 use crate::cmd::explain::ExplainDocument;
 use crate::cmd::output::{InputMember, WithInput};
 use crate::cmd::requested::ResolvedMember;
 use crate::cmd::translate_error::codes::CodesDocument;
 use crate::cmd::verify::EventLine;
+use crate::port::PortMembers;
 
 /// The schema of one shape.
 #[derive(Debug, Clone)]
@@ -98,6 +101,10 @@ reports! {
     FleetMerge { members: FleetMembers<'static>, }
     /// What `translate-error --format json` writes of logs and texts; of codes it writes `codes/1`.
     TranslateError { members: DiagnosisMember<'static>, }
+    /// What `port --format json` writes.
+    Port { members: PortMembers<'static>, }
+    /// What `triage --format json` writes.
+    Triage { diagnosis: DiagnosisMember<'static>, members: TriageMember<'static>, }
     /// What `verify --format json` writes. `--format jsonl` writes a line of `verify-stage/1` for
     /// each stage before.
     Verify { members: VerifyMembers<'static>, }
@@ -122,6 +129,9 @@ pub fn documents() -> Vec<Document> {
         document::<ManifestFile>("manifest", 1),
         common_report(),
         document::<TranslateError>("translate-error", 2),
+        document::<WithInput<'static, StatedDocument>>("stated", 1),
+        document::<Port>("port", 2),
+        document::<Triage>("triage", 2),
         document::<Verify>("verify", 2),
         verify_stage(),
         document::<WheelCheck>("wheel-check", 2),

@@ -325,6 +325,7 @@ faults! {
     PolicyGoals = "policy_goals" { list: Value },
     PolicyUnknownFamily = "policy_unknown_family" { id: Value },
     PolicyUnknownGoal = "policy_unknown_goal" { id: Value },
+    PortNotDirectory = "port_not_directory" { path: Value },
     ProcessUnreadable = "process_unreadable" { pid: Number, why: Value },
     QueryHelp = "query_help",
     ReadOnly = "read_only",

@@ -17,6 +17,10 @@ pub(super) fn examples(name: &str) -> &'static [&'static str] {
             "ascend-doctor convert ./yolov5 --target 2.7 --output-dir ./yolov5-npu",
             "ascend-doctor convert -r ./yolov5 --undo",
         ],
+        "port" => &[
+            "ascend-doctor port ./yolov5",
+            "ascend-doctor port ./yolov5 --torch-npu 2.7.1 --format html -o port.html",
+        ],
         "triage" => &[
             "ascend-doctor triage issue.md",
             "ascend-doctor triage issue.md train.log --format markdown --lang zh",

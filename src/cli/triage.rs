@@ -14,4 +14,7 @@ pub struct TriageArgs {
     /// Text files, logs, directories and archives of logs, bundles, or `-` for standard input.
     #[arg(value_name = "INPUT", required = true)]
     pub inputs: Vec<String>,
+    /// Remove paths, addresses and host names
+    #[arg(long)]
+    pub anonymize: bool,
 }

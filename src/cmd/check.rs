@@ -42,6 +42,9 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
         output.only(Format::Text, "check --expect-from")?;
         return expect_from(path, output);
     }
+    if let Some(path) = &args.from_text {
+        return super::from_text::run(path, output);
+    }
     let format = output.format();
     if args.plan && format != Format::Text && !format.is_json() {
         bail!(faults::PlanFormat { format: format.as_str() }.fault());

@@ -65,16 +65,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
         },
     );
     let (mut found, target) = (found.map_err(Fault::from)?, target?);
-    let options = Options {
-        target: target.version.clone(),
-        packages: target.packages.clone(),
-        installed: target.installed.clone(),
-        transfer: args.transfer,
-        messages: args.also.contains(&Also::Messages),
-        mark: args.mark,
-        import: args.import,
-        selection,
-    };
+    let options = options(args, &target, selection);
     let in_place = args.is_in_place();
     let mut notes = Vec::new();
     let recovered = if in_place { restore_interrupted(&found)? } else { Vec::new() };
@@ -155,6 +146,30 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
             .or_fault(|| faults::ConvertedWithoutReport.fault())?);
     }
     finished
+}
+
+/// The report of a preview for another subcommand: nothing is written or asked.
+pub(super) fn preview(args: &ConvertArgs) -> anyhow::Result<Report> {
+    let selection = Selection::new(&args.only_rules, &args.skip_rules)?;
+    let found = walk(&scope(args)?).map_err(Fault::from)?;
+    let target = Target::select(args)?;
+    let options = options(args, &target, selection);
+    let mut planned = plan(&found.files, &options, &progress::listener());
+    planned.settle_ledger();
+    Ok(report(&found, &planned, &Done::Planned, subject(args), true))
+}
+
+fn options(args: &ConvertArgs, target: &Target, selection: Selection) -> Options {
+    Options {
+        target: target.version.clone(),
+        packages: target.packages.clone(),
+        installed: target.installed.clone(),
+        transfer: args.transfer,
+        messages: args.also.contains(&Also::Messages),
+        mark: args.mark,
+        import: args.import,
+        selection,
+    }
 }
 
 /// Writes the ledger as CSV or JSON, by the ending of the file.

@@ -3,6 +3,7 @@
 //! A command line without a subcommand is completed and parsed again, so that each input has the
 //! options, the answer and the exit status of its subcommand.
 
+mod issue;
 mod place;
 mod words;
 
@@ -51,6 +52,8 @@ pub enum InputType {
     Root,
     /// A description of a failure in words.
     Description,
+    /// The text of an issue: versions, output of programs and logs.
+    Issue,
 }
 
 impl InputType {
@@ -62,6 +65,7 @@ impl InputType {
             Self::Fact => ui::INPUT_FACT,
             Self::Api => ui::INPUT_API,
             Self::LogText => ui::INPUT_LOG_TEXT,
+            Self::Issue => ui::INPUT_ISSUE,
             Self::Log => ui::INPUT_LOG,
             Self::Source => ui::INPUT_SOURCE,
             Self::Model => ui::INPUT_MODEL,

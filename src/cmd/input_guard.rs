@@ -42,6 +42,7 @@ fn list_inputs(command: &Command) -> Vec<&Path> {
     match command {
         Command::Check(args) => {
             inputs.extend(args.facts.as_deref());
+            inputs.extend(args.from_text.as_deref());
             inputs.extend(args.matrix.as_deref());
             inputs.extend(args.manifest.as_deref());
             inputs.extend(args.scan.machine.env_file.as_deref());
@@ -59,6 +60,7 @@ fn list_inputs(command: &Command) -> Vec<&Path> {
             inputs.extend(args.good_log.iter().map(|path| &**path));
             inputs.extend(args.data.as_deref());
         }
+        Command::Port(args) => inputs.push(&args.dir),
         Command::Triage(args) => inputs.extend(args.inputs.iter().map(Path::new)),
         Command::Verify(args) => {
             inputs.extend(args.env_file.as_deref());

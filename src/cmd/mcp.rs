@@ -7,6 +7,7 @@
 
 mod call;
 mod message;
+mod order;
 mod page;
 mod place;
 mod prompt;

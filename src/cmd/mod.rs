@@ -15,6 +15,7 @@ pub(crate) mod data_status;
 mod error_message;
 pub(crate) mod explain;
 mod fleet;
+pub(crate) mod from_text;
 pub(crate) mod front;
 mod gate_settings;
 mod input_guard;
@@ -28,6 +29,7 @@ mod mcp;
 pub(crate) mod output;
 mod output_file;
 mod plan_script;
+mod port;
 mod progress;
 mod query;
 mod repeat;
@@ -132,6 +134,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Check(args) => check::run(args, &output),
         Command::Convert(args) => convert::run(args, &output),
         Command::TranslateError(args) => translate_error::run(args, &output),
+        Command::Port(args) => port::run(args, &output),
         Command::Triage(args) => triage::run(args, &output),
         Command::Verify(args) => verify::run(args, &output),
         Command::VerifyChild { order } => match ::verify::child::run(order)? {},
@@ -165,6 +168,7 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
         Command::Verify(_) => "verify",
         Command::AuditOps(_) => "audit-ops",
         Command::TranslateError(args) if !args.follow => "translate-error",
+        Command::Port(_) => "port",
         Command::Triage(_) => "triage",
         Command::Explain(_) => "explain",
         Command::Compat(_) => "compat",
@@ -186,7 +190,7 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
 fn prints_a_report(command: &Command) -> bool {
     match command {
         Command::Check(args) => {
-            !args.facts_only && !args.plan && args.expect_from.is_none() && args.query.is_empty()
+            !args.facts_only && args.from_text.is_none() && !args.plan && args.expect_from.is_none() && args.query.is_empty()
         }
         Command::TranslateError(args) => !args.schema && !args.follow,
         Command::Explain(args) => !args.report_schema,

@@ -24,7 +24,7 @@ mod versions;
 
 pub use explanation::{Answer, Explanation};
 pub use facts_of_text::facts_of;
-pub use missing::Wanted;
+pub use missing::{Wanted, unstated};
 pub use report::{TriageMember, facts_table, report};
 pub use stated::{Disputed, FactOfText, Stated, Unchosen, merge};
 pub use symptom::{Symptom, SymptomTable};
@@ -39,8 +39,11 @@ use facts::Facts;
 pub struct Triage {
     /// What the texts state.
     pub stated: Stated,
-    /// The same in the form of `check`; all else is unknown.
+    /// The same in the form of `check`; all else is unknown. The facts of the machine, if a bundle
+    /// has them.
     pub facts: Facts,
+    /// Whether the facts are those of a machine.
+    pub collected: bool,
     /// The relations between versions, each with its result.
     pub relations: Vec<Relation>,
     /// The findings about versions.
@@ -53,10 +56,17 @@ pub struct Triage {
     pub missing: Vec<Wanted>,
 }
 
-/// Judges stated facts together with the diagnosis of the logs next to them. `text` is searched for
-/// descriptions of a symptom.
-pub fn examine(stated: Stated, diagnosis: &Diagnosis, text: &str) -> Triage {
-    let facts = facts_of(&stated);
+/// Judges stated facts together with the diagnosis of the logs next to them. `machine` are facts
+/// that `check` collected, from a bundle: they are complete, and stand for the stated ones. `text` is
+/// searched for descriptions of a symptom.
+pub fn examine(
+    stated: Stated,
+    machine: Option<Facts>,
+    diagnosis: &Diagnosis,
+    text: &str,
+) -> Triage {
+    let collected = machine.is_some();
+    let facts = machine.unwrap_or_else(|| facts_of(&stated));
     let (mut relations, mut findings) = judge(&facts);
     if let Some((relation, found)) = image::judge(&stated, &facts) {
         relations.push(relation);
@@ -66,8 +76,8 @@ pub fn examine(stated: Stated, diagnosis: &Diagnosis, text: &str) -> Triage {
     let first = first.as_deref();
     let symptom = if first.is_some() { None } else { symptom::find(text) };
     let explanation = explanation::explain(first, &relations, &findings);
-    let missing = missing::list(&stated, diagnosis, first, symptom.as_ref());
-    Triage { stated, facts, relations, findings, explanation, symptom, missing }
+    let missing = missing::list(&stated, collected, diagnosis, first, symptom.as_ref());
+    Triage { stated, facts, collected, relations, findings, explanation, symptom, missing }
 }
 
 /// The cause that the logs name first, unless the run survived it.

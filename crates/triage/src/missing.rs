@@ -25,12 +25,13 @@ pub struct Wanted {
 /// What is missing, the cheapest first: facts, then evidence of the symptom or the cause.
 pub(crate) fn list(
     stated: &Stated,
+    collected: bool,
     diagnosis: &Diagnosis,
     first: Option<&str>,
     symptom: Option<&Symptom>,
 ) -> Vec<Wanted> {
     let mut all: Vec<Wanted> = Vec::new();
-    for row in table().fact.iter().filter(|row| is_wanted(row, stated)) {
+    for row in table().fact.iter().filter(|row| !collected && is_wanted(row, stated)) {
         // One command may print several facts.
         match all.iter_mut().find(|wanted| wanted.run.as_deref() == Some(&row.run)) {
             Some(wanted) => {
@@ -64,6 +65,12 @@ pub(crate) fn list(
         all.push(Wanted { text: ui::TriageDisputed { name, values }.text(), run: None });
     }
     all
+}
+
+/// The usual facts that no text states.
+pub fn unstated(stated: &Stated) -> Vec<String> {
+    let rows = table().fact.iter().filter(|row| is_wanted(row, stated));
+    rows.map(|row| row.name.clone()).collect()
 }
 
 fn is_wanted(row: &FactRow, stated: &Stated) -> bool {

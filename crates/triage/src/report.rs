@@ -108,6 +108,7 @@ fn prove(triage: &Triage, log: Option<&Proof>, findings: &[Finding]) -> Proof {
     goals::prove("triage", "issue", BTreeMap::new(), |link| {
         let open = |reason: Text| Coverage::NotExamined { reason, settle: link.settle.clone() };
         let coverage = match link.id.as_str() {
+            "stated" if triage.collected => Coverage::Shown,
             "stated" if triage.stated.is_empty() => open(ui::TRIAGE_NOTHING_STATED.text()),
             "stated" => Coverage::Shown,
             "relations" => relations(triage, findings, &open),

@@ -62,6 +62,19 @@ impl Stated {
         self.facts.iter().find(|fact| fact.name == name)
     }
 
+    /// Rewrites values, places and PCI addresses that may identify a machine.
+    pub fn redact(&mut self, redact: &dyn Fn(&str) -> String) {
+        let disputed = self.disputed.iter_mut().flat_map(|one| &mut one.values);
+        let unchosen = self.unchosen.iter_mut().map(|one| &mut one.value);
+        for fact in self.facts.iter_mut().chain(disputed).chain(unchosen) {
+            // Versions look like addresses, and only these names have other values.
+            if fact.name.starts_with("env.") || fact.name == "image" {
+                fact.value = redact(&fact.value);
+            }
+            fact.file = redact(&fact.file);
+        }
+    }
+
     /// Whether no text states anything.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty() && self.chips.is_empty()

@@ -89,8 +89,7 @@ pub fn judge(facts: &Facts) -> (Vec<Relation>, Vec<Finding>) {
     let findings: Vec<Finding> = report
         .findings
         .into_iter()
-        .filter(|finding| is_complete(&finding.id))
-        .filter(|finding| finding.severity > Severity::Info)
+        .filter(|finding| is_complete(&finding.id) && !rests_on_absence(finding))
         .collect();
     let found: BTreeSet<&str> = findings.iter().flat_map(ids).collect();
     let relations = report.results.iter().filter(|result| is_concerned(result.id, facts));
@@ -101,8 +100,16 @@ pub fn judge(facts: &Facts) -> (Vec<Relation>, Vec<Finding>) {
                 let names = missing.join(", ");
                 (RelationState::NotStated, Some(ui::TriageNeeds { names }.text()))
             }
-            CheckState::Passed => (RelationState::Fits, None),
             _ if found.contains(result.id) => (RelationState::Conflict, None),
+            // A development build that differs gives an info: it may work.
+            _ if let Some(info) = findings.iter().find(|one| one.id == result.id) => {
+                (RelationState::Undecided, Some(info.title.clone()))
+            }
+            _ if !parts_missing(result.id, facts).is_empty() => {
+                let names = parts_missing(result.id, facts).join(", ");
+                (RelationState::NotStated, Some(ui::TriageNeeds { names }.text()))
+            }
+            CheckState::Passed => (RelationState::Fits, None),
             CheckState::NotApplicable => (RelationState::NotStated, result.reason.clone()),
             CheckState::Found | CheckState::Folded | CheckState::NotChecked => {
                 (RelationState::Undecided, result.reason.clone())
@@ -138,12 +145,27 @@ fn inputs_of(check: &str) -> &'static [&'static str] {
     }
 }
 
+/// What else a check compares, if it is stated: only with all of it does the relation hold.
+fn parts_missing(check: &str, facts: &Facts) -> Vec<&'static str> {
+    let parts: &[&str] = match check {
+        "VLLM-STACK" => &["torch-npu", "cann", "python", "triton-ascend"],
+        _ => &[],
+    };
+    parts.iter().copied().filter(|part| !is_stated(part, facts)).collect()
+}
+
+/// Whether a finding says that a package is not installed. Of a text, that is not known.
+fn rests_on_absence(finding: &Finding) -> bool {
+    [("VLLM-STACK", "no_triton")].contains(&(finding.id.as_str(), finding.message.as_str()))
+}
+
 fn is_stated(input: &str, facts: &Facts) -> bool {
     match input {
         "driver" => facts.driver.version.is_some(),
         "firmware" => facts.driver.firmware.is_some(),
         "cann" => !facts.cann.installs.is_empty(),
         "chip" => checks::chip::chip(facts).is_some(),
+        "python" => facts.python.interpreter.is_some(),
         "env" => !facts.env.vars.is_empty(),
         name => facts.python.dist(name).is_some() || facts.env.vars.contains_key(name),
     }

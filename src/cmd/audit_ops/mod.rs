@@ -17,7 +17,7 @@ use audit::python;
 use audit::release::SelectedRelease;
 use audit::report::{ChangedSource, PatchMembers, Request, build};
 use base::chip::ChipFamily;
-use base::report::ExitStatus;
+use base::report::{ExitStatus, Report};
 use convert::diff;
 
 use super::finish;
@@ -48,6 +48,21 @@ impl About {
 }
 
 pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitStatus> {
+    let (mut report, changed) = report_of(args, output.format().is_json())?;
+    if args.suggest {
+        report.patches.extend(changed.iter().filter_map(patch));
+        let patches = report.patches.clone();
+        report.add_members(&PatchMembers { patches: &patches });
+    }
+    finish(report, output)
+}
+
+/// The report on the inputs, and the changes that it proposes. With `data`, it has the members of
+/// JSON.
+pub(super) fn report_of(
+    args: &AuditOpsArgs,
+    data: bool,
+) -> anyhow::Result<(Report, Vec<ChangedSource>)> {
     for site in &args.site {
         // Where nothing is found, nothing would be followed, and nobody told.
         let shown = site.display();
@@ -84,17 +99,12 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
         all: args.all,
         all_versions: args.all_versions,
         suggest: args.suggest,
-        data: output.format().is_json(),
+        data,
     };
     let built = build(&request, inputs, tables());
     let (mut report, changed) = built?;
     shortened.add_to(&mut report);
-    if args.suggest {
-        report.patches.extend(changed.iter().filter_map(patch));
-        let patches = report.patches.clone();
-        report.add_members(&PatchMembers { patches: &patches });
-    }
-    finish(report, output)
+    Ok((report, changed))
 }
 
 /// Returns the changes of one source in the form of `convert`.

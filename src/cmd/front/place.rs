@@ -69,6 +69,9 @@ fn detect_file(path: &Path, name: &str) -> Route {
             return Route::new(InputType::Model, &["audit-ops"], name);
         }
     }
+    if super::issue::is_issue(&head) {
+        return Route::new(InputType::Issue, &["triage"], name);
+    }
     // Without it, a file with the name of a code would be that code.
     let command: &'static [&'static str] = if errcodes::answer(name).is_known() {
         &["translate-error", "--as", "file"]

@@ -9,12 +9,16 @@ const WORDS: usize = 1000;
 
 /// Finds out what a text is.
 pub(super) fn detect(text: &str) -> Found {
+    let original = text;
     let text = &normalize(text);
     let one = |kind, command, input: &str| Found::One(Route::new(kind, command, input));
     if text.is_empty() {
         return Found::Nothing;
     }
     if text.contains('\n') || text.len() > WORDS {
+        if super::issue::is_issue(text) {
+            return one(InputType::Issue, &["triage"], original);
+        }
         return one(InputType::LogText, &["translate-error", "--as", "text"], text);
     }
     if is_name(text) {

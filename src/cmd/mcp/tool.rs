@@ -1,18 +1,15 @@
-//! The tools: their arguments, and the command line that each becomes.
-
-use std::ffi::OsString;
-use std::path::Path;
+//! The tools and their arguments.
 
 use serde_json::{Map, Value, json};
 
 use super::call::Order;
+use super::order::{
+    Given, audit_ops, check, compat, convert_in_place, convert_preview, diagnose_log, identify,
+    port, search, triage, verify,
+};
 use super::page;
 use super::place::Roots;
 use crate::cli::Allowed;
-use crate::cmd::front;
-
-/// The longest text of an argument, in bytes. Longer logs are passed as files.
-const TEXT: usize = 1 << 20;
 
 /// A tool.
 #[derive(Debug)]
@@ -96,6 +93,34 @@ const TOOLS: &[Tool] = &[
         items: "findings",
         reads_only: true,
         build: diagnose_log,
+    },
+    Tool {
+        name: "port",
+        title: "Tell whether a project will run on NPUs",
+        description: "Combine the preview of convert, the audit of operators and the requirements \
+            of a project into one verdict: runs after the automatic changes, decisions left, or \
+            blocked, with the order of work. Changes no file.",
+        arguments: &[
+            paths("Directory of the project: one path."),
+            text("torch_npu", "Release of torch_npu to port to."),
+        ],
+        items: "findings",
+        reads_only: true,
+        build: port,
+    },
+    Tool {
+        name: "triage",
+        title: "Answer an issue text",
+        description: "Answer the text of an issue: the versions that it states, judged by the \
+            matrix, the first cause in its log, whether the versions explain it, and what is \
+            still missing. Pass the text, or paths of texts and logs.",
+        arguments: &[
+            text("text", "Text of the issue, with its logs."),
+            paths("Texts, logs, directories or archives."),
+        ],
+        items: "findings",
+        reads_only: true,
+        build: triage,
     },
     Tool {
         name: "check",
@@ -246,7 +271,7 @@ impl Tool {
         match self.name {
             "identify" => vec!["text"],
             "search" => vec!["words"],
-            "convert_preview" | "convert" | "audit_ops" => vec!["paths"],
+            "convert_preview" | "convert" | "audit_ops" | "port" => vec!["paths"],
             _ => Vec::new(),
         }
     }
@@ -298,163 +323,4 @@ impl Argument {
         schema["description"] = self.about.into();
         schema
     }
-}
-
-/// The arguments of a call.
-struct Given<'a> {
-    object: &'a Map<String, Value>,
-    roots: &'a Roots,
-}
-
-impl Given<'_> {
-    fn text(&self, name: &str) -> Result<Option<&str>, String> {
-        let Some(value) = self.object.get(name).filter(|value| !value.is_null()) else {
-            return Ok(None);
-        };
-        let text = value.as_str().ok_or_else(|| format!("`{name}` must be a text"))?;
-        if text.len() > TEXT || text.contains('\0') {
-            return Err(format!("`{name}` is longer than {TEXT} bytes, or holds a NUL character"));
-        }
-        Ok(Some(text))
-    }
-
-    fn list(&self, name: &str) -> Result<Vec<&str>, String> {
-        let Some(value) = self.object.get(name).filter(|value| !value.is_null()) else {
-            return Ok(Vec::new());
-        };
-        let list = value.as_array().filter(|list| list.len() <= 100);
-        let list = list.ok_or_else(|| format!("`{name}` must be a list of at most 100 texts"))?;
-        let texts: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
-        texts.ok_or_else(|| format!("`{name}` must be a list of texts"))
-    }
-
-    /// The paths, resolved. A resolved path begins with `/`, so that none is read as an option.
-    fn paths(&self) -> Result<Vec<OsString>, String> {
-        let resolve = |path: &str| self.roots.resolve(path).map(Into::into);
-        self.list("paths")?.into_iter().map(resolve).collect()
-    }
-
-    /// Adds `--option=value` for a text. As one word, a value that begins with a dash is no option.
-    fn add_option(&self, order: &mut Order, name: &str, option: &str) -> Result<(), String> {
-        if let Some(value) = self.text(name)? {
-            order.arguments.push(format!("{option}={value}").into());
-        }
-        Ok(())
-    }
-}
-
-fn words(order: &mut Order, words: &[&str]) {
-    order.arguments.extend(words.iter().map(OsString::from));
-}
-
-fn identify(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
-    let text = given.text("text")?.unwrap_or_default();
-    // Texts that name a file would be read from outside of the allowed directories.
-    let words = front::words_of_text(text).ok_or_else(|| {
-        format!("nothing is known of `{text}`: pass an error code, a version, a variable or a line of a log")
-    })?;
-    let is_log = words.iter().any(|word| word == "text");
-    order.arguments.extend(words.into_iter().map(OsString::from));
-    if is_log {
-        order.arguments.insert(1, "--anonymize".into());
-    }
-    Ok(())
-}
-
-fn diagnose_log(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
-    words(order, &["translate-error", "--anonymize"]);
-    if let Some(top) = given.object.get("top").filter(|top| !top.is_null()) {
-        let top = top.as_u64().filter(|top| (1..=100).contains(top));
-        let top = top.ok_or("`top` must be a number from 1 to 100")?;
-        order.arguments.push(format!("--top={top}").into());
-    }
-    match (given.text("text")?, given.paths()?) {
-        (Some(text), paths) if paths.is_empty() => {
-            order.input = Some(text.to_owned());
-            words(order, &["-"]);
-        }
-        (None, paths) if !paths.is_empty() => {
-            words(order, &["--as", "file", "--"]);
-            order.arguments.extend(paths);
-        }
-        _ => return Err("pass `text` or `paths`, one of both".to_owned()),
-    }
-    Ok(())
-}
-
-fn check(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
-    // The name of the machine is of no use to a model.
-    words(order, &["check", "--host=machine"]);
-    given.add_option(order, "profile", "--profile")?;
-    if let Some(root) = given.text("root")? {
-        words(order, &["--sysroot"]);
-        order.arguments.push(given.roots.resolve(root)?.into());
-    }
-    for (name, option) in [("only", "--only"), ("skip", "--skip")] {
-        let ids = given.list(name)?;
-        if !ids.is_empty() {
-            order.arguments.push(format!("{option}={}", ids.join(",")).into());
-        }
-    }
-    Ok(())
-}
-
-fn compat(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
-    words(order, &["compat"]);
-    for (name, option) in [
-        ("torch", "--torch"),
-        ("torch_npu", "--torch-npu"),
-        ("cann", "--cann"),
-        ("vllm_ascend", "--vllm-ascend"),
-        ("soc", "--soc"),
-        ("arch", "--arch"),
-    ] {
-        given.add_option(order, name, option)?;
-    }
-    if let Some(python) = given.text("python")? {
-        // The option also takes an interpreter, which would be read.
-        if Path::new(python).components().count() != 1 || !python.starts_with('3') {
-            return Err("`python` must be a version such as 3.11".to_owned());
-        }
-        order.arguments.push(format!("--python={python}").into());
-    }
-    Ok(())
-}
-
-fn convert_preview(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
-    words(order, &["convert"]);
-    given.add_option(order, "target", "--target")?;
-    words(order, &["--"]);
-    order.arguments.extend(given.paths()?);
-    Ok(())
-}
-
-fn convert_in_place(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
-    words(order, &["convert"]);
-    given.add_option(order, "target", "--target")?;
-    words(order, &["--root"]);
-    order.arguments.extend(given.paths()?);
-    Ok(())
-}
-
-fn audit_ops(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
-    words(order, &["audit-ops"]);
-    given.add_option(order, "torch_npu", "--torch-npu")?;
-    given.add_option(order, "soc", "--soc")?;
-    words(order, &["--"]);
-    order.arguments.extend(given.paths()?);
-    Ok(())
-}
-
-fn search(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
-    let wanted = given.text("words")?.unwrap_or_default();
-    words(order, &["translate-error"]);
-    order.arguments.push(format!("--search={wanted}").into());
-    Ok(())
-}
-
-#[expect(clippy::unnecessary_wraps, reason = "all tools have one form")]
-fn verify(_: &Given<'_>, order: &mut Order) -> Result<(), String> {
-    words(order, &["verify"]);
-    Ok(())
 }

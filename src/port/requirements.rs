@@ -1,0 +1,183 @@
+//! What a project requires of the packages that the matrix knows.
+
+use std::str::FromStr as _;
+use std::sync::LazyLock;
+
+use base::report::{Coverage, Evidence, Finding, FixStep, Severity, Table};
+use base::text::Text;
+use data::{Matrix, ui};
+use pep440_rs::{Version, VersionSpecifiers};
+use regex::Regex;
+use serde::Serialize;
+
+/// As many releases as are named.
+const FEW: usize = 5;
+/// The longest line that is read, in bytes.
+const LINE: usize = 500;
+
+/// Whether a release of the stack satisfies a requirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RequirementState {
+    /// At least one release does.
+    Fits,
+    /// None does.
+    Conflict,
+    /// The specifier cannot be read.
+    Unread,
+}
+
+/// A requirement of a package that the matrix knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub(crate) struct Requirement {
+    /// `torch`, `vllm` or `mindspore`.
+    pub name: String,
+    /// The specifier as written, for example `>=2.1,<2.5`. Empty if any version is accepted.
+    pub specifier: String,
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The result.
+    pub state: RequirementState,
+    /// Releases that satisfy it and for which there is NPU support, the newest first.
+    pub fitting: Vec<String>,
+}
+
+/// A requirement as it is written: in a requirements file, or quoted in `pyproject.toml` or
+/// `setup.py`.
+static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?i)^\s*(?:-\s*)?["']?(torch|vllm|mindspore)\s*(?:\[[^\]]*\])?\s*((?:[<>=!~]=?=?\s*[0-9][0-9A-Za-z.*+]*\s*,?\s*)*)["']?\s*(?:,|;|#|\]|$)"#,
+    )
+    .expect("a constant")
+});
+
+/// The requirements in a file. Those of other packages are not read.
+pub(crate) fn read_requirements(file: &str, text: &str) -> Vec<Requirement> {
+    let lines = (1..).zip(text.lines()).filter(|(_, line)| line.len() <= LINE);
+    let found = lines.filter_map(|(line, text)| {
+        let captures = WRITTEN.captures(text)?;
+        Some(Requirement {
+            name: captures[1].to_ascii_lowercase(),
+            specifier: captures[2].trim().trim_end_matches(',').to_owned(),
+            file: file.to_owned(),
+            line,
+            state: RequirementState::Unread,
+            fitting: Vec::new(),
+        })
+    });
+    found.collect()
+}
+
+/// Compares requirements with the releases in the matrix.
+pub(crate) fn judge(requirements: &[Requirement]) -> Vec<Requirement> {
+    let judged = requirements.iter().map(|one| {
+        let mut one = one.clone();
+        let specifiers = VersionSpecifiers::from_str(&one.specifier).ok();
+        if let Some(specifiers) = specifiers {
+            let mut fitting = releases(&one.name);
+            fitting.retain(|version| specifiers.contains(version));
+            one.fitting = fitting.iter().map(ToString::to_string).collect();
+            one.state = match one.fitting.is_empty() {
+                true => RequirementState::Conflict,
+                false => RequirementState::Fits,
+            };
+        }
+        one
+    });
+    judged.collect()
+}
+
+/// The releases of a package for which there is NPU support, the newest first.
+fn releases(name: &str) -> Vec<Version> {
+    let matrix = Matrix::builtin();
+    let mut all: Vec<Version> = match name {
+        "torch" => matrix.torch_npu.iter().map(|row| row.torch.0.clone()).collect(),
+        "vllm" => {
+            let rows = matrix.vllm_ascend.iter();
+            rows.flat_map(|row| row.vllm.iter().map(|version| version.0.clone())).collect()
+        }
+        _ => matrix.mindspore.iter().filter_map(|row| row.version.parse().ok()).collect(),
+    };
+    all.sort_by(|a, b| b.cmp(a));
+    all.dedup();
+    all
+}
+
+/// The finding of a requirement that no release satisfies.
+pub(super) fn finding(requirement: &Requirement) -> Option<Finding> {
+    if requirement.state != RequirementState::Conflict {
+        return None;
+    }
+    let Requirement { name, specifier, file, line, .. } = requirement;
+    let mut finding = Finding::remark("PORT-REQUIREMENT");
+    finding.severity = Severity::Error;
+    finding.title = ui::PortRequirement { name, specifier }.text();
+    finding.cause = ui::PORT_REQUIREMENT_WHY.text();
+    let written = format!("{name}{specifier}");
+    finding.evidence = vec![Evidence::file(file).line(*line).value(written)];
+    let known: Vec<String> = releases(name).iter().take(FEW).map(ToString::to_string).collect();
+    let text = ui::PortRequirementFix { name, known: known.join(", ") }.text();
+    finding.fix = vec![FixStep { text, run: Some("ascend-doctor compat".to_owned()) }];
+    Some(finding)
+}
+
+/// What the requirements show.
+pub(super) fn coverage(all: &[Requirement], open: &dyn Fn(Text) -> Coverage) -> Coverage {
+    if all.iter().any(|one| one.state == RequirementState::Conflict) {
+        return Coverage::contradicted("PORT-REQUIREMENT");
+    }
+    if let Some(unread) = all.iter().find(|one| one.state == RequirementState::Unread) {
+        let place = format!("{}:{}", unread.file, unread.line);
+        return open(ui::PortRequirementUnread { place }.text());
+    }
+    if all.is_empty() {
+        return Coverage::NotApplicable { reason: ui::PORT_NO_REQUIREMENTS.text() };
+    }
+    Coverage::Shown
+}
+
+pub(super) fn table(all: &[Requirement]) -> Option<Table> {
+    let rows = all.iter().map(|one| {
+        let place = format!("{}:{}", one.file, one.line);
+        let fitting: Vec<&str> = one.fitting.iter().take(FEW).map(String::as_str).collect();
+        [place, format!("{}{}", one.name, one.specifier), fitting.join(", ")]
+            .map(Text::same)
+            .to_vec()
+    });
+    let rows: Vec<_> = rows.collect();
+    (!rows.is_empty()).then(|| Table {
+        title: ui::PORT_REQUIREMENTS.text(),
+        head: [ui::TRIAGE_PLACE, ui::PORT_REQUIRED, ui::PORT_FITTING].map(ui::Label::text).to_vec(),
+        rows,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(line: &str) -> Option<RequirementState> {
+        judge(&read_requirements("requirements.txt", line)).first().map(|one| one.state)
+    }
+
+    #[test]
+    fn specifiers_are_compared_with_releases() {
+        for (line, expected) in [
+            ("torch", Some(RequirementState::Fits)),
+            ("torch>=2.1", Some(RequirementState::Fits)),
+            ("torch==2.1.0  # pinned", Some(RequirementState::Fits)),
+            ("    \"torch>=2.0,<2.2\",", Some(RequirementState::Fits)),
+            ("torch==1.2.0", Some(RequirementState::Conflict)),
+            ("torch>=99", Some(RequirementState::Conflict)),
+            ("torchvision>=0.9", None),
+            ("# torch==1.2.0", None),
+            ("import torch.nn", None),
+        ] {
+            assert_eq!(state(line), expected, "{line}");
+        }
+    }
+}
