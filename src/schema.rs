@@ -20,9 +20,9 @@ use verify::members::VerifyMembers;
 
 use crate::cmd::bundle::Manifest;
 use crate::cmd::compat::MatrixMember;
-use crate::cmd::from_text::StatedDocument;
 use crate::cmd::data_status::DataMembers;
 use crate::cmd::explain::ExplainDocument;
+use crate::cmd::from_text::StatedDocument;
 use crate::cmd::output::{InputMember, WithInput};
 use crate::cmd::requested::ResolvedMember;
 use crate::cmd::translate_error::codes::CodesDocument;

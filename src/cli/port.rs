@@ -14,7 +14,7 @@ pub struct PortArgs {
     /// Directory of the project
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
-    /// Release of torch_npu to port to
+    /// torch_npu version (`2.7`: the newest 2.7)
     #[arg(long, value_name = "VERSION")]
     pub torch_npu: Option<String>,
     /// Do not examine this machine

@@ -190,7 +190,11 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
 fn prints_a_report(command: &Command) -> bool {
     match command {
         Command::Check(args) => {
-            !args.facts_only && args.from_text.is_none() && !args.plan && args.expect_from.is_none() && args.query.is_empty()
+            !args.facts_only
+                && args.from_text.is_none()
+                && !args.plan
+                && args.expect_from.is_none()
+                && args.query.is_empty()
         }
         Command::TranslateError(args) => !args.schema && !args.follow,
         Command::Explain(args) => !args.report_schema,

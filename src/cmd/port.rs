@@ -1,8 +1,8 @@
 //! `port`: whether a project will run on NPUs, and what to do for it.
 #![expect(clippy::disallowed_methods, reason = "looks at the directory that the user named")]
 
-use data::{OrFault as _, faults};
 use clap::Parser as _;
+use data::{OrFault as _, fault::describe_chain, faults};
 
 use super::argument_file::read_argument;
 use super::machine::this_machine;
@@ -31,7 +31,9 @@ pub(super) fn run(args: &PortArgs, output: &Output) -> anyhow::Result<ExitStatus
     let is_dir = args.dir.metadata().or_fault(|| faults::CannotRead { path: &dir }.fault())?;
     anyhow::ensure!(is_dir.is_dir(), faults::PortNotDirectory { path: &dir }.fault());
     let convert = convert::preview(&convert_args(&dir)?)?;
-    let audit = audit_ops::report_of(&audit_args(&dir, args)?, output.format().is_json())?.0;
+    // Sources without a model have nothing to audit: that is not known, rather than good.
+    let audit = audit_ops::report_of(&audit_args(&dir, args)?, output.format().is_json());
+    let audit = audit.map(|(report, _)| report).map_err(|error| describe_chain(error.chain()));
     let mut found = Vec::new();
     for name in FILES {
         let path = args.dir.join(name);

@@ -12,10 +12,8 @@ use super::machine::{read_facts, this_machine};
 use super::output::Output;
 use crate::cli::TriageArgs;
 use base::report::ExitStatus;
+use errcodes::log::{Filter, ReportOptions, describe_unreadable, diagnose, redact, redact_text};
 use facts::Facts;
-use errcodes::log::{
-    Filter, ReportOptions, describe_unreadable, diagnose, redact, redact_text,
-};
 use render::{Format, page_markdown};
 use triage::{examine, merge};
 

@@ -22,8 +22,8 @@ pub(crate) struct Sources {
     pub dir: String,
     /// The report of a preview of `convert`.
     pub convert: Report,
-    /// The report of `audit-ops`.
-    pub audit: Report,
+    /// The report of `audit-ops`, or why there is none.
+    pub audit: Result<Report, Text>,
     /// What the project requires, judged by the matrix.
     pub requirements: Vec<Requirement>,
     /// The report of `check` if this machine has NPUs or Ascend software.
@@ -80,7 +80,8 @@ pub(crate) fn combine(sources: Sources) -> Report {
     let Sources { dir, convert, audit, requirements, machine } = sources;
     let mut report = Report::new("port", dir.clone());
     report.about_sources = true;
-    let (automatic, decisions) = (number(&convert, "counts", "changes"), number(&convert, "counts", "flagged"));
+    let (automatic, decisions) =
+        (number(&convert, "counts", "changes"), number(&convert, "counts", "flagged"));
     let blocking = number(&convert, "work", "start") + number(&convert, "work", "training");
     let conflicts = requirements.iter().filter_map(requirements::finding);
     report.findings.extend(conflicts);
@@ -91,13 +92,14 @@ pub(crate) fn combine(sources: Sources) -> Report {
         let own = places(finding);
         own.is_empty() || !own.iter().all(|place| known.contains(place))
     };
-    report.findings.extend(audit.findings.iter().filter(is_new).cloned());
+    let audited = audit.iter().flat_map(|audit| &audit.findings);
+    report.findings.extend(audited.filter(is_new).cloned());
     if let Some(machine) = &machine {
-        report.findings.extend(
-            machine.findings.iter().filter(|one| one.severity >= Severity::Error).cloned(),
-        );
+        report
+            .findings
+            .extend(machine.findings.iter().filter(|one| one.severity >= Severity::Error).cloned());
     }
-    let proof = prove(&convert, &audit, &requirements, machine.as_ref());
+    let proof = prove(&convert, audit.as_ref(), &requirements, machine.as_ref());
     let blocked_by = blockers(&proof, &report.findings);
     let outcome = match proof.verdict() {
         _ if blocking > 0 || !blocked_by.is_empty() => Outcome::Blocked,
@@ -107,7 +109,7 @@ pub(crate) fn combine(sources: Sources) -> Report {
         Verdict::Fail => Outcome::Blocked,
     };
     let steps = steps(&dir, automatic, decisions, &requirements, machine.is_some());
-    report.overview = overview(outcome, automatic, decisions, blocking, &audit);
+    report.overview = overview(outcome, automatic, decisions, blocking, audit.as_ref().ok());
     report.tables.extend(requirements::table(&requirements));
     report.tables.push(steps_table(&steps));
     report.provenance = convert.provenance;
@@ -139,7 +141,7 @@ fn places(finding: &Finding) -> BTreeSet<(String, u32)> {
 
 fn prove(
     convert: &Report,
-    audit: &Report,
+    audit: Result<&Report, &Text>,
     requirements: &[Requirement],
     machine: Option<&Report>,
 ) -> Proof {
@@ -154,7 +156,10 @@ fn prove(
             "changes" => of(convert, "changes"),
             "work" => of(convert, "manual"),
             "mentions" => of(convert, "mentions"),
-            "operators" => of_audit(audit),
+            "operators" => match audit {
+                Ok(audit) => of_audit(audit),
+                Err(why) => Some(open(why.clone())),
+            },
             "requirements" => Some(requirements::coverage(requirements, &open)),
             _ => Some(match machine {
                 None => Coverage::NotApplicable { reason: ui::PORT_NO_MACHINE.text() },
@@ -209,7 +214,7 @@ fn overview(
     automatic: u64,
     decisions: u64,
     blocking: u64,
-    audit: &Report,
+    audit: Option<&Report>,
 ) -> Vec<(Text, Text)> {
     let result = match outcome {
         Outcome::Automatic => ui::PORT_AUTOMATIC.text(),
@@ -221,7 +226,7 @@ fn overview(
     let sources = ui::PortSources { automatic, decisions, blocking }.text();
     overview.push((ui::PORT_SOURCES_LABEL.text(), sources));
     // The line of the audit that says how much runs where.
-    overview.extend(audit.overview.last().cloned());
+    overview.extend(audit.and_then(|audit| audit.overview.last().cloned()));
     overview
 }
 
@@ -237,10 +242,13 @@ fn steps(
     let mut step = |label: ui::Label, run: String| steps.push(WorkStep { text: label.text(), run });
     let torch = requirements.iter().find(|one| one.name == "torch");
     let version = torch.and_then(|torch| torch.fitting.first());
-    step(ui::PORT_STEP_INSTALL, match version {
-        Some(version) => format!("ascend-doctor compat --torch {version}"),
-        None => "ascend-doctor compat".to_owned(),
-    });
+    step(
+        ui::PORT_STEP_INSTALL,
+        match version {
+            Some(version) => format!("ascend-doctor compat --torch {version}"),
+            None => "ascend-doctor compat".to_owned(),
+        },
+    );
     if automatic > 0 {
         step(ui::PORT_STEP_CONVERT, format!("ascend-doctor convert -r {quoted}"));
     }
@@ -271,7 +279,7 @@ mod tests {
     use super::*;
 
     fn sources(convert: Report, requirements: Vec<Requirement>) -> Sources {
-        let audit = Report::new("audit-ops", ".");
+        let audit = Ok(Report::new("audit-ops", "."));
         Sources { dir: ".".to_owned(), convert, audit, requirements, machine: None }
     }
 
@@ -282,7 +290,9 @@ mod tests {
     #[test]
     fn places_without_a_block_are_decisions() {
         let mut convert = Report::new("convert", ".");
-        convert.extra.insert("counts".to_owned(), serde_json::json!({ "changes": 2, "flagged": 3 }));
+        convert
+            .extra
+            .insert("counts".to_owned(), serde_json::json!({ "changes": 2, "flagged": 3 }));
         assert_eq!(outcome(&combine(sources(convert.clone(), Vec::new()))), "decisions");
         convert.extra.insert("work".to_owned(), serde_json::json!({ "start": 1 }));
         assert_eq!(outcome(&combine(sources(convert, Vec::new()))), "blocked");
@@ -302,7 +312,9 @@ mod tests {
         let finding = |id: &str| Finding { evidence: vec![place()], ..Finding::remark(id) };
         convert.findings.push(finding("CV0475"));
         let mut all = sources(convert, Vec::new());
-        all.audit.findings.push(finding("OPS-LIBRARY"));
+        let mut audit = Report::new("audit-ops", ".");
+        audit.findings.push(finding("OPS-LIBRARY"));
+        all.audit = Ok(audit);
         assert_eq!(combine(all).findings.len(), 1);
     }
 }

@@ -41,6 +41,7 @@ fn files() -> tempfile::TempDir {
     write(dir.path(), "logs/plog/plog-1_1.log", "nothing\n");
     write(dir.path(), "root/etc/os-release", "ID=ubuntu\n");
     write(dir.path(), "root/usr/bin/x", "");
+    write(dir.path(), "issue.md", "### Environment\ntorch_npu version: 2.7.1\n");
     write(dir.path(), "model.onnx", "");
     write(dir.path(), "a.whl", "");
     write(dir.path(), "check.json", r#"{"schema": "ascend-doctor/check/2", "tool": "0"}"#);
@@ -53,6 +54,7 @@ fn each_kind_of_input_selects_its_command() {
     let dir = files();
     for (input, command, status) in [
         ("507035", "translate-error --as code 507035", 0),
+        ("issue.md", "triage issue.md", 3),
         ("-8005", "translate-error --as code -- -8005", 0),
         ("错误码507035，", "translate-error --as code", 0),
         ("CANN-HOME", "explain CANN-HOME", 0),

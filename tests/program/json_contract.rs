@@ -17,7 +17,7 @@ use crate::support::recipe;
 pub(crate) type Row = (&'static str, &'static str);
 
 /// Every subcommand, in every mode. They run in this order: some read what others wrote.
-pub(crate) const ROWS: [Row; 66] = [
+pub(crate) const ROWS: [Row; 71] = [
     ("check --sysroot root", "check/2"),
     ("check --sysroot root --only HOST-SHM --verbose", "check/2"),
     ("check --sysroot root --skip HOST-SHM --fail-on never --on-inconclusive allow", "check/2"),
@@ -52,6 +52,11 @@ pub(crate) const ROWS: [Row; 66] = [
     ("translate-error logs --rank 0 --device 0", "translate-error/2"),
     ("translate-error logs packed.gz", "translate-error/2"),
     ("translate-error --as text RuntimeError:", "translate-error/2"),
+    ("triage issue.md", "triage/2"),
+    ("triage issue.md gone.log --anonymize", "triage/2"),
+    ("check --from-text issue.md", "stated/1"),
+    ("port tree --no-machine", "port/2"),
+    ("port tree --torch-npu 2.7.1 --no-machine", "port/2"),
     ("convert x.py", "convert/2"),
     ("convert tree --target 2.7 --also messages", "convert/2"),
     ("convert tree --transfer --dry-run --launch tree/a.py", "convert/2"),
@@ -253,6 +258,7 @@ pub(crate) fn files() -> tempfile::TempDir {
         the NPU backend and will fall back to run on the CPU.\n";
     write(at, "fallback.log", fallback);
     write(at, "quiet.log", "step 1 loss 0.5\n");
+    write(at, "issue.md", "```\ntorch        2.6.0\ntorch-npu    2.7.1\n```\nIt hangs.\n");
     write(at, "logs/rank_0/plog.log", format!("[rank0]: {lost}"));
     write(at, "packed.gz", b"\x1f\x8b\x08\x00damaged");
     write(at, "hosts.txt", "node[001-004]\n");

@@ -3,6 +3,7 @@
 //! One test program, because each one links all crates.
 //!
 //! - `any_input`: command lines without a subcommand;
+//! - `triage`, `port`: issue texts, and projects as a whole;
 //! - `mcp`: the server for agents, message by message;
 //! - `check`: whole machines;
 //! - `guards`: an attack for each guard;
@@ -38,8 +39,10 @@ mod logs;
 mod mcp;
 mod option_table;
 mod outputs;
+mod port;
 mod report_and_bundle;
 mod schemas;
 mod translate_error;
+mod triage;
 mod verdicts;
 mod verify;

@@ -39,9 +39,8 @@ pub(crate) fn explain(
     relations: &[Relation],
     findings: &[Finding],
 ) -> Explanation {
-    let in_state = |state: RelationState| {
-        relations.iter().filter(move |relation| relation.state == state)
-    };
+    let in_state =
+        |state: RelationState| relations.iter().filter(move |relation| relation.state == state);
     let conflicts: Vec<&Relation> = in_state(RelationState::Conflict).collect();
     let say = |answer, statement| Explanation { answer, statement };
     let Some(cause) = first.and_then(errcodes::cause) else {

@@ -14,12 +14,8 @@ const ID: &str = "IMAGE-CHIP";
 /// Judges the image, if the text states one. A conflict is a finding, too.
 pub(crate) fn judge(stated: &Stated, facts: &Facts) -> Option<(Relation, Option<Finding>)> {
     let image = stated.fact("image")?;
-    let relation = |state, reason| Relation {
-        check: ID,
-        name: ui::TRIAGE_IMAGE_CHIP.text(),
-        state,
-        reason,
-    };
+    let relation =
+        |state, reason| Relation { check: ID, name: ui::TRIAGE_IMAGE_CHIP.text(), state, reason };
     let Some(built) = built_for(&image.value) else {
         let reason = Some(ui::TRIAGE_IMAGE_UNKNOWN.text());
         return Some((relation(RelationState::Undecided, reason), None));
@@ -31,8 +27,7 @@ pub(crate) fn judge(stated: &Stated, facts: &Facts) -> Option<(Relation, Option<
     if chip == built {
         return Some((relation(RelationState::Fits, None), None));
     }
-    let reason =
-        ui::TriageImageConflict { built: built.label(), chip: chip.label() }.text();
+    let reason = ui::TriageImageConflict { built: built.label(), chip: chip.label() }.text();
     let finding = finding(reason.clone(), image, place);
     Some((relation(RelationState::Conflict, Some(reason)), Some(finding)))
 }
@@ -40,9 +35,9 @@ pub(crate) fn judge(stated: &Stated, facts: &Facts) -> Option<(Relation, Option<
 /// The chip that the tag of an image names. vllm-ascend without one is built for Atlas A2.
 fn built_for(image: &str) -> Option<ChipFamily> {
     let (path, tag) = image.split('@').next()?.rsplit_once(':')?;
-    let named = tag.split('-').find_map(|part| {
-        ChipFamily::from_short(part).or_else(|| ChipFamily::from_soc(part))
-    });
+    let named = tag
+        .split('-')
+        .find_map(|part| ChipFamily::from_short(part).or_else(|| ChipFamily::from_soc(part)));
     let is_plugin = path.rsplit('/').next() == Some("vllm-ascend");
     named.or_else(|| is_plugin.then_some(ChipFamily::A910B))
 }
@@ -67,8 +62,7 @@ fn finding(title: Text, image: &FactOfText, chip: Evidence) -> Finding {
     let mut finding = Finding::remark(causes::env::SOC_UNSUPPORTED);
     finding.severity = Severity::Error;
     finding.title = title;
-    finding.evidence =
-        vec![Evidence::file(&image.file).line(image.line).value(&image.value), chip];
+    finding.evidence = vec![Evidence::file(&image.file).line(image.line).value(&image.value), chip];
     let step = FixStep { text: ui::TRIAGE_IMAGE_FIX.text(), run: None };
     finding.fix.push(step);
     if let Some(cause) = errcodes::cause(causes::env::SOC_UNSUPPORTED) {
@@ -93,7 +87,10 @@ mod tests {
     fn images_of_other_chips_are_conflicts() {
         for (text, expected) in [
             ("image: quay.io/ascend/vllm-ascend:v0.9.1\nNPU: Ascend910B3\n", RelationState::Fits),
-            ("image: quay.io/ascend/vllm-ascend:v0.9.1-310p\nNPU: 910B3\n", RelationState::Conflict),
+            (
+                "image: quay.io/ascend/vllm-ascend:v0.9.1-310p\nNPU: 910B3\n",
+                RelationState::Conflict,
+            ),
             ("image: quay.io/ascend/vllm-ascend:v0.11.0-a3\n", RelationState::NotStated),
             ("image: example/own:1.0\nNPU: 910B3\n", RelationState::Undecided),
         ] {

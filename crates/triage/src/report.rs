@@ -42,7 +42,9 @@ pub fn report(
     report.command = "triage";
     report.document = "triage";
     report.invocation = "triage";
-    report.overview.push((ui::TRIAGE_VERSIONS_EXPLAIN.text(), triage.explanation.statement.clone()));
+    report
+        .overview
+        .push((ui::TRIAGE_VERSIONS_EXPLAIN.text(), triage.explanation.statement.clone()));
     join_findings(triage, &mut report);
     report.proof = Some(prove(triage, log.as_ref(), &report.findings));
     report.tables.extend(facts_table(&triage.stated));
@@ -69,8 +71,7 @@ fn join_findings(triage: &Triage, report: &mut Report) {
         let mut failure = report.findings.remove(0);
         let about = errcodes::cause(&failure.id).map(|cause| cause.checks.clone());
         let about = about.unwrap_or_default();
-        let explains =
-            |finding: &Finding| about.contains(&finding.id) || finding.id == failure.id;
+        let explains = |finding: &Finding| about.contains(&finding.id) || finding.id == failure.id;
         if let Some(at) = versions.iter().position(explains) {
             let mut root = versions.remove(at);
             root.severity = root.severity.max(failure.severity);
@@ -158,8 +159,7 @@ pub fn facts_table(stated: &Stated) -> Option<Table> {
     let rows = stated.facts.iter().map(|fact| {
         [fact.name.clone(), fact.value.clone(), format!("{}:{}", fact.file, fact.line)]
     });
-    let rows: Vec<Vec<Text>> =
-        rows.chain(chips).map(|row| row.map(Text::same).to_vec()).collect();
+    let rows: Vec<Vec<Text>> = rows.chain(chips).map(|row| row.map(Text::same).to_vec()).collect();
     (!rows.is_empty()).then(|| Table {
         title: ui::TRIAGE_FACTS.text(),
         head: [ui::TRIAGE_FACT, ui::TRIAGE_VALUE, ui::TRIAGE_PLACE].map(ui::Label::text).to_vec(),

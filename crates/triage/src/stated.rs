@@ -108,10 +108,11 @@ pub fn merge(texts: Vec<(String, Pasted)>) -> Stated {
             name: conflict.name,
             values: conflict.values.into_iter().map(|one| of(&file, one)).collect(),
         }));
-        all.unchosen.extend(text.other.into_iter().map(|other| Unchosen {
-            value: of(&file, other.stated),
-            reason: other.reason,
-        }));
+        all.unchosen.extend(
+            text.other
+                .into_iter()
+                .map(|other| Unchosen { value: of(&file, other.stated), reason: other.reason }),
+        );
     }
     for name in order {
         let values = by_name.remove(&name).unwrap_or_default();

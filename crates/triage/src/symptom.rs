@@ -75,9 +75,8 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
 /// The symptom that a text describes: the one whose words occur most often.
 pub(crate) fn find(text: &str) -> Option<Symptom> {
     let text = text.to_lowercase();
-    let count = |row: &SymptomRow| -> usize {
-        row.words.iter().map(|word| occurrences(&text, word)).sum()
-    };
+    let count =
+        |row: &SymptomRow| -> usize { row.words.iter().map(|word| occurrences(&text, word)).sum() };
     let rows = table().symptom.iter().map(|row| (count(row), row));
     // Of two with the same count, the first of the table.
     let (count, row) = rows.rev().max_by_key(|(count, _)| *count)?;

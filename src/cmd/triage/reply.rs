@@ -12,12 +12,7 @@ const STEPS: usize = 4;
 const LINES: usize = 3;
 
 /// The blocks of the reply.
-pub(super) fn write(
-    triage: &Triage,
-    report: &Report,
-    data: &DataInUse,
-    lang: Lang,
-) -> Vec<Block> {
+pub(super) fn write(triage: &Triage, report: &Report, data: &DataInUse, lang: Lang) -> Vec<Block> {
     let mut page = Vec::new();
     let failures = || report.findings.iter().filter(|one| one.severity > Severity::Info);
     page.push(Block::Heading(ui::TRIAGE_REPLY_CAUSE.get(lang)));
@@ -44,9 +39,12 @@ pub(super) fn write(
     }
     // Others that the versions alone contradict.
     let conflict = |one: &&Finding| {
-        let own = |id: &str| triage.relations.iter().any(|relation| {
-            relation.check == id && relation.state == RelationState::Conflict
-        });
+        let own = |id: &str| {
+            triage
+                .relations
+                .iter()
+                .any(|relation| relation.check == id && relation.state == RelationState::Conflict)
+        };
         own(&one.id)
     };
     for other in failures().skip(1).filter(conflict) {
