@@ -113,6 +113,7 @@ class Channels:
 
     def action(self) -> None:
         self.schema("vendor.github-actions", PROJECT / "action.yml")
+        self.schema("vendor.github-actions", PROJECT / "deploy/github/triage/action.yml")
         self.tool("zizmor", "--offline", "--quiet", "--no-progress", PROJECT / "action.yml")
         recipe = load(block("gate: github"))
         given = recipe["jobs"]["npu-preflight"]["steps"][-1]["with"]

@@ -113,6 +113,11 @@ fn prove(triage: &Triage, log: Option<&Proof>, findings: &[Finding]) -> Proof {
             "stated" if triage.stated.is_empty() => open(ui::TRIAGE_NOTHING_STATED.text()),
             "stated" => Coverage::Shown,
             "relations" => relations(triage, findings, &open),
+            // A run that hangs or is slow writes no error.
+            "failure" if let Some(symptom) = &triage.symptom => {
+                let (reason, settle) = (symptom.reason.clone(), ui::TRIAGE_SYMPTOM_SETTLE.text());
+                Coverage::NotExamined { reason, settle }
+            }
             id => of_log(id).cloned().unwrap_or(Coverage::Shown),
         };
         let note = (link.id == "stated" && !triage.stated.is_empty())

@@ -16,6 +16,9 @@ pub struct Symptom {
     pub id: &'static str,
     /// In a sentence.
     pub title: &'static Text,
+    /// As the reason why nothing is known.
+    #[serde(skip)]
+    pub reason: &'static Text,
     /// What to collect, by the IDs of `data/errors/evidence.toml`, the cheapest first.
     pub evidence: &'static [String],
 }
@@ -35,6 +38,7 @@ pub struct SymptomTable {
 struct SymptomRow {
     id: String,
     title: Text,
+    reason: Text,
     /// Words of which one has to occur, in lower case.
     words: Vec<String>,
     evidence: Vec<String>,
@@ -80,7 +84,7 @@ pub(crate) fn find(text: &str) -> Option<Symptom> {
     let rows = table().symptom.iter().map(|row| (count(row), row));
     // Of two with the same count, the first of the table.
     let (count, row) = rows.rev().max_by_key(|(count, _)| *count)?;
-    (count > 0).then(|| Symptom { id: &row.id, title: &row.title, evidence: &row.evidence })
+    (count > 0).then(|| Symptom { id: &row.id, title: &row.title, reason: &row.reason, evidence: &row.evidence })
 }
 
 /// How often a word occurs in a text, not as a part of a longer one.

@@ -616,6 +616,7 @@ labels! {
     TRIAGE_REPLY_NO_CAUSE = "triage_reply_no_cause",
     TRIAGE_REPLY_VERSIONS = "triage_reply_versions",
     TRIAGE_STATE = "triage_state",
+    TRIAGE_SYMPTOM_SETTLE = "triage_symptom_settle",
     TRIAGE_UNDECIDED = "triage_undecided",
     TRIAGE_VALUE = "triage_value",
     TRIAGE_VERSIONS_EXPLAIN = "triage_versions_explain",
