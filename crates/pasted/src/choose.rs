@@ -103,8 +103,11 @@ fn same(one: &str, other: &str) -> bool {
 
 /// Whether `long` is `short` with more detail: `3.10.16` of `3.10`, `910B3` of `Ascend 910B`.
 fn extends(name: &str, long: &str, short: &str) -> bool {
-    if name.starts_with("env.") || name == "image" {
+    if name.starts_with("env.") {
         return long == short;
+    }
+    if name == "image" {
+        return long == short || is_image_of(long, short);
     }
     let (long, short) = (comparable(name, long), comparable(name, short));
     let Some(rest) = long.strip_prefix(short.as_str()) else { return false };
@@ -112,6 +115,16 @@ fn extends(name: &str, long: &str, short: &str) -> bool {
         "npu" | "os" | "server" | "kernels" => true,
         _ => rest.is_empty() || rest.starts_with(['.', '+']),
     }
+}
+
+/// Whether `short` is the image `long` without its registry: `vllm-ascend:v0.9.1` of
+/// `quay.io/ascend/vllm-ascend:v0.9.1-openeuler`.
+fn is_image_of(long: &str, short: &str) -> bool {
+    if short.contains('/') {
+        return false;
+    }
+    let rest = long.rsplit_once('/').and_then(|(_, image)| image.strip_prefix(short));
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
 }
 
 fn comparable(name: &str, value: &str) -> String {

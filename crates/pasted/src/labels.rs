@@ -75,6 +75,14 @@ pub(crate) const LABELS: [(&str, &[&str]); 31] = [
             "npucann",
             "toolkit",
             "容器cann",
+            "canntoolkit&kernel",
+            "canntoolkit&kernels",
+            "canntoolkit+kernel",
+            "canntoolkit+kernels",
+            "canntoolkitandkernel",
+            "canntoolkitandkernels",
+            "cann&kernels",
+            "cann+kernels",
         ],
     ),
     (
@@ -257,7 +265,7 @@ pub(crate) const LABELS: [(&str, &[&str]); 31] = [
     ("glibc", &["glibc", "libc", "libc6"]),
     ("gcc", &["gcc", "gcc/compiler", "编译器", "gcc编译器"]),
     ("vllm", &["vllm"]),
-    ("vllm_ascend", &["vllmascend", "vllmascendplugin"]),
+    ("vllm_ascend", &["vllmascend", "vllmascendplugin", "vllmascendimage", "vllmascend镜像"]),
     ("sglang", &["sglang", "sgl"]),
     ("mindspore", &["mindspore", "昇思mindspore", "昇思"]),
     ("triton", &["triton"]),
@@ -291,7 +299,7 @@ pub(crate) const LABELS: [(&str, &[&str]); 31] = [
 ];
 
 /// Packages that appear in lists of environments beside those with a name of their own.
-pub(crate) const PACKAGES: [&str; 56] = [
+pub(crate) const PACKAGES: [&str; 60] = [
     "accelerate",
     "aiohttp",
     "apex",
@@ -305,6 +313,7 @@ pub(crate) const PACKAGES: [&str; 56] = [
     "deepspeed",
     "deep-ep",
     "diffusers",
+    "dlinfer",
     "einops",
     "fastapi",
     "flash-attn",
@@ -317,6 +326,9 @@ pub(crate) const PACKAGES: [&str; 56] = [
     "mindspeed",
     "mindspeed-llm",
     "mindyolo",
+    "mmcv",
+    "mmcv-full",
+    "mmengine",
     "modelscope",
     "msmodelslim",
     "mooncake",

@@ -37,6 +37,8 @@ static BULLET: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// `1)版本`, `2.torch`: numbers without a blank, but no version.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*\d{1,2}[.)、]\s*([^\d\s.])"));
+/// A number of `cat -n`, two blanks or a tabulator, and text.
+static NUMBERED: LazyLock<Regex> = LazyLock::new(|| regex(r"^(\d{1,4})\s{2,}"));
 /// Some people mark what they paste as a quotation: `pip list:` and then lines with `>`.
 static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -119,7 +121,33 @@ pub(crate) fn split(text: &str) -> Vec<Line> {
             block += 1;
         }
     }
+    without_numbers(&mut lines);
     lines
+}
+
+/// Removes the numbers that `cat -n` puts before lines: at least three, from 1.
+fn without_numbers(lines: &mut [Line]) {
+    let number = |line: &Line| {
+        let number = NUMBERED.captures(&line.text)?;
+        // Rows of numbers are a table.
+        let rest = line.text.get(number.get(0)?.end()..)?;
+        (!rest.starts_with(|c: char| c.is_ascii_digit())).then(|| number[1].parse().ok())?
+    };
+    let mut from = 0;
+    while from < lines.len() {
+        let rest = lines.get(from..).unwrap_or_default();
+        let run = rest.iter().zip(1_u32..).take_while(|(line, n)| number(line) == Some(*n)).count();
+        if run >= 3 {
+            for line in lines.iter_mut().skip(from).take(run) {
+                line.text = NUMBERED.replace(&line.text, "").into_owned();
+                if line.kind != Kind::Quotation {
+                    let remark = line.text.starts_with('#');
+                    line.kind = if remark { Kind::Comment } else { kind::of(&line.text, false) };
+                }
+            }
+        }
+        from += run.max(1);
+    }
 }
 
 /// The longest prefix of at most `limit` bytes.

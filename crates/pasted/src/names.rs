@@ -43,6 +43,14 @@ pub(crate) fn of_package(package: &str) -> String {
     }
 }
 
+/// Whether the fact is the version of a program or a package.
+pub(crate) fn has_version(fact: &str) -> bool {
+    !matches!(
+        fact,
+        "arch" | "npu" | "npu_count" | "os" | "host_os" | "kernel" | "image" | "pci_id" | "server"
+    )
+}
+
 /// Whether a list that contains this package is one of Python packages.
 pub(crate) fn is_known_package(package: &str) -> bool {
     let name = pep503(package);

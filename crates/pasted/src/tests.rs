@@ -3,6 +3,7 @@
 mod context;
 mod formats;
 mod limits;
+mod written;
 
 use proptest::prelude::*;
 

@@ -84,7 +84,12 @@ pub(crate) fn find(text: &str) -> Option<Symptom> {
     let rows = table().symptom.iter().map(|row| (count(row), row));
     // Of two with the same count, the first of the table.
     let (count, row) = rows.rev().max_by_key(|(count, _)| *count)?;
-    (count > 0).then(|| Symptom { id: &row.id, title: &row.title, reason: &row.reason, evidence: &row.evidence })
+    (count > 0).then(|| Symptom {
+        id: &row.id,
+        title: &row.title,
+        reason: &row.reason,
+        evidence: &row.evidence,
+    })
 }
 
 /// How often a word occurs in a text, not as a part of a longer one.

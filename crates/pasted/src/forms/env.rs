@@ -1,11 +1,12 @@
 //! Environment variables: `export X=`, `-e X=`, `X= command`, `ENV X`, lines of collect_env.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::{Found, mention};
-use crate::candidate::{Form, Rank};
+use crate::candidate::{Form, Rank, Reason};
 use crate::kind::Kind;
 use crate::lines::Line;
 use crate::version::regex;
@@ -57,6 +58,18 @@ static EXPORT: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?:^|[;&$#] ?|\s)(?:export|declare -x)\s+([A-Z][A-Z0-9_]+)=("[^"]*"|'[^']*'|[^\s;&|]*)"#,
     )
 });
+/// The most lines of a list of exports.
+const MAX_LIST: usize = 64;
+/// A line with nothing but one export.
+static WHOLE_EXPORT: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r#"^(?:\$ )?export [A-Z][A-Z0-9_]+=(?:"[^"]*"|'[^']*'|[^\s;&|]*)(?:\s*#.*)?$"#)
+});
+/// An assignment in a script: `nic_name="eth0"`.
+static SHELL: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"^(?:export\s+|local\s+)?([A-Za-z_][A-Za-z0-9_]*)=("[^"]*"|'[^']*'|[^\s"';&|]*)(?:\s*#.*)?$"#,
+    )
+});
 static DOCKER: LazyLock<Regex> = LazyLock::new(|| {
     regex(r#"(?:^|\s)(?:-e|--env)[ =]["']?([A-Z][A-Z0-9_]+)=("[^"]*"|'[^']*'|[^\s"'\\]*)"#)
 });
@@ -95,6 +108,9 @@ static MEMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"^name:\s*([A-Z][A-Z0-9
 static VALUE: LazyLock<Regex> = LazyLock::new(|| regex(r#"^value:\s*["']?([^"']+)["']?$"#));
 
 pub(super) fn read(lines: &[Line], found: &mut Found) {
+    let shell = assignments(lines);
+    // The last export of each name: its candidate and the index of its line.
+    let mut exports: HashMap<String, (usize, usize)> = HashMap::new();
     for (index, line) in lines.iter().enumerate() {
         if matches!(line.kind, Kind::Quotation | Kind::Comment) || !line.text.contains(['=', ' ']) {
             continue;
@@ -104,7 +120,16 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         // A sentence with `export` is advice, and `X=1 to do …` the rest of one.
         if line.kind == Kind::Command {
             for pair in EXPORT.captures_iter(text) {
-                hit |= add(&pair[1], &pair[2], line, found);
+                let value = literal(&shell, index, &pair[2]);
+                let at = found.candidates.len();
+                hit |= add(&pair[1], value.unwrap_or(&pair[2]), line, found);
+                if found.candidates.len() > at
+                    && let Some((earlier, from)) = exports.insert(pair[1].to_owned(), (at, index))
+                    && is_list(lines, from, index)
+                    && let Some(candidate) = found.candidates.get_mut(earlier)
+                {
+                    candidate.doubt = Some(Reason::Earlier);
+                }
             }
         }
         for pattern in [&DOCKER, &DOCKERFILE, &UNIT] {
@@ -154,6 +179,55 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             found.take(index);
         }
     }
+}
+
+/// A variable of a shell, with the index of the line that sets it first. `None`: several values.
+type Shell<'l> = HashMap<&'l str, Option<(usize, &'l str)>>;
+
+/// What scripts set to a literal.
+fn assignments(lines: &[Line]) -> Shell<'_> {
+    let mut shell = Shell::new();
+    for (index, line) in lines.iter().enumerate() {
+        if matches!(line.kind, Kind::Quotation | Kind::Comment) || !line.text.contains('=') {
+            continue;
+        }
+        let Some(pair) = SHELL.captures(&line.text) else { continue };
+        let (Some(name), Some(value)) = (pair.get(1), pair.get(2)) else { continue };
+        let value = value.as_str().trim_matches(['"', '\'']);
+        let set = shell.entry(name.as_str()).or_insert(Some((index, value)));
+        if set.is_some_and(|(_, other)| other != value) {
+            *set = None;
+        }
+    }
+    shell
+}
+
+/// The value of `$name` if the script sets it to one literal before the line.
+fn literal<'l>(shell: &Shell<'l>, index: usize, value: &str) -> Option<&'l str> {
+    let name = value.trim_matches(['"', '\'']).strip_prefix('$')?;
+    let name = name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name);
+    let (at, value) = (*shell.get(name)?)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/' | ':');
+    let lower = value.to_ascii_lowercase();
+    // Values of examples: `xx.xx.xx.xx`, `your_nic`.
+    let example = ["xx", "your", "...", "x.x", "local_ip", "nic_name"];
+    (at < index
+        && !value.is_empty()
+        && value.chars().all(plain)
+        && !example.iter().any(|mark| lower.contains(mark)))
+    .then_some(value)
+}
+
+/// In a list of exports the last one of a name counts. A program that starts between two of
+/// them, or a paragraph, may have used the first. `from` and `index` are the lines of both.
+fn is_list(lines: &[Line], from: usize, index: usize) -> bool {
+    let between = lines.get(from..=index).unwrap_or_default();
+    between.len() <= MAX_LIST
+        && between.iter().zip(between.iter().skip(1)).all(|(a, b)| b.number <= a.number + 2)
+        && between.iter().all(|line| {
+            line.kind == Kind::Comment
+                || line.kind == Kind::Command && WHOLE_EXPORT.is_match(&line.text)
+        })
 }
 
 /// Members of maps, and what `echo $NAME` printed.

@@ -39,20 +39,26 @@ static SHORT_SERVER: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\b(800[ITit][\s-]?(?:A2|A3|a2|a3))\b"));
 static COUNTED: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(
-        r"(?i)(\d{{1,3}})\s*(?:卡|张|块|个|颗|片|\*|x)\s*(?:的)?\s*(?:(?:ascend|昇腾|华为|atlas)\s?)*{CHIP}"
+        r"(?i)(\d{{1,3}}|十六|[二两四八])\s*(?:卡|张|块|个|颗|片|\*|x)\s*(?:的)?\s*(?:(?:ascend|昇腾|华为|atlas)\s?)*{CHIP}"
     ))
 });
 static TIMES: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(
-        r"(?i){CHIP}\s*(?:npu|芯片|卡)?\s*(?:\([^()]{{0,20}}\)\s*|\d\dGB?\s*)?(?:\*|x)\s*(\d{{1,3}})(?:\b|卡|张|块|个|颗|片)"
+        r"(?i){CHIP}\s*(?:npu|芯片|卡)?\s*(?:\([^()]{{0,20}}\)\s*|\d\dGB?\s*)?(?:\*|x)\s*(\d{{1,3}})(?:\b|p\b|卡|张|块|个|颗|片)"
     ))
 });
 static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
-    regex(&format!(r"(?i){CHIP}\s*(?:npu)?\s*[(,]?\s*(\d{{1,3}})\s*(?:卡|张|块)"))
+    regex(&format!(r"(?i){CHIP}\s*(?:npu)?\s*[(,]?\s*(\d{{1,3}}|十六|[二两四八])\s*(?:卡|张|块)"))
 });
 /// `Atlas 800I A2 (8*64G)`
 static TIMES_MEMORY: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|[^0-9.])([1-9]\d?)\s?[*x]\s?(32|64)\s?GB?\b"));
+/// `8张卡（每张64G显存）`: as many as a machine has, with the memory of NPUs.
+static CARDS_MEMORY: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r"(?i)(?:^|[^0-9.])([1-9]\d?)\s?(?:张|块)\s?(?:npu|昇腾)?\s?卡?\s?\(\s?(?:每张|每块|每卡|单卡)卡?\s?(?:32|64)\s?GB?\b",
+    )
+});
 /// A clause of its own, behind one with the chip: `昇腾910B2，8卡`.
 static CARDS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -206,13 +212,16 @@ fn sentence(
         add("hbm_gb", &both[2], rank);
     }
     for pattern in [&COUNTED, &TIMES, &BEHIND] {
-        if let Some(count) = pattern.captures(text)
-            && (1..=256).contains(&count[1].parse::<u32>().unwrap_or(0))
+        if let Some(count) = pattern.captures(text).and_then(|count| number(&count[1]))
+            && (1..=256).contains(&count)
             && !chips.is_empty()
         {
-            add("npu_count", count[1].trim_start_matches('0'), rank);
+            add("npu_count", &count.to_string(), rank);
             break;
         }
+    }
+    if let Some(cards) = CARDS_MEMORY.captures(text) {
+        add("npu_count", &cards[1], rank);
     }
     if !SPARE.is_match(text) {
         let memory = MEMORY.captures(text).and_then(|m| m.get(1).or(m.get(2)).or(m.get(3)));
@@ -224,6 +233,17 @@ fn sentence(
         }
     }
     pci(text, line, form, found);
+}
+
+/// A number in digits, or one of the usual numbers of cards in Chinese.
+fn number(text: &str) -> Option<u32> {
+    match text {
+        "二" | "两" => Some(2),
+        "四" => Some(4),
+        "八" => Some(8),
+        "十六" => Some(16),
+        _ => text.parse().ok(),
+    }
 }
 
 /// The PCI id of an NPU: vendor 19e5, device d100 to d806.

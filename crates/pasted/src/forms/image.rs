@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Found, is_boundary};
+use super::{Found, is_boundary, mention};
 use crate::candidate::{Form, Rank, Reason};
 use crate::kind::Kind;
 use crate::lines::Line;
@@ -13,6 +13,15 @@ use crate::version::regex;
 static IMAGE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"((?:[A-Za-z0-9][A-Za-z0-9._-]*(?::\d+)?/)+[A-Za-z0-9][A-Za-z0-9._-]*):([A-Za-z0-9][A-Za-z0-9._-]*)",
+    )
+});
+/// `core/context.cc:327` is a line of a source file.
+static SOURCE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\.(?:py|c|cc|cpp|cxx|cu|h|hpp|go|ts|js|rs|java|cmake|sh|txt)$"));
+/// The tag of an image whose name is left out: `main-cann8.5.0-910b`.
+static BARE_TAG: LazyLock<Regex> = LazyLock::new(|| {
+    regex(
+        r#"(?:^|[\s"'(])([a-z0-9][a-z0-9._]*-cann\d+\.\d[\w.]*-(?:910b|910|310p|950|a2|a3))(?:$|[\s"'),])"#,
     )
 });
 /// A line that starts a container, against one that mentions an image.
@@ -116,8 +125,27 @@ fn short(text: &str, line: &Line, found: &mut Found) {
     }
 }
 
+/// The CANN of a tag without an image, in a clause about the own machine.
+fn bare_tags(text: &str, line: &Line, found: &mut Found) {
+    for clause in mention::clauses(text, line.kind == Kind::Heading) {
+        for tag in BARE_TAG.captures_iter(clause.text) {
+            let Some(cann) = CANN_TAG.captures(&tag[1]) else { continue };
+            let form = Form::ImageTag;
+            if let Some(reason) = clause.doubt {
+                found.reject("cann", &cann[1], line, form, reason);
+            } else {
+                found.add_version("cann", &cann[1], line, form, Rank::Derived);
+                machine(&tag[1], line, found);
+            }
+        }
+    }
+}
+
 fn scan(text: &str, line: &Line, found: &mut Found) {
     short(text, line, found);
+    if matches!(line.kind, Kind::Text | Kind::Heading) && text.contains("-cann") {
+        bare_tags(text, line, found);
+    }
     for image in IMAGE.captures_iter(text) {
         let (Some(whole), Some(repository), Some(tag)) = (image.get(0), image.get(1), image.get(2))
         else {
@@ -129,7 +157,6 @@ fn scan(text: &str, line: &Line, found: &mut Found) {
         let first = repository.split('/').next().unwrap_or_default();
         // An address has a port or a path behind its colon, a mount has a path.
         let is_registry = first.contains('.')
-            && !first.ends_with(".py")
             && !first.bytes().all(|b| b.is_ascii_digit() || b == b'.')
             || first.contains(':');
         let is_known = ORGANIZATIONS.iter().any(|org| repository.starts_with(org));
@@ -141,6 +168,7 @@ fn scan(text: &str, line: &Line, found: &mut Found) {
         if !free
             || !(is_registry || is_known)
             || tag.is_empty()
+            || SOURCE.is_match(repository)
             || matches!(ends, Some('/' | ':' | '$' | '{'))
         {
             continue;

@@ -63,10 +63,19 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         if headed(lines, index, found) {
             continue;
         }
-        for clause in clauses(&line.text) {
+        for clause in clauses(unquoted(&line.text)) {
             statement(ungeneral(clause), line, found);
         }
     }
+}
+
+/// A line in quotation marks that is no element of a list: `'CANN:8.2.RC1'`.
+fn unquoted(text: &str) -> &str {
+    let inside = |mark: char| text.strip_prefix(mark)?.strip_suffix(mark);
+    inside('\'')
+        .or_else(|| inside('"'))
+        .filter(|inner| inner.contains(':') && !inner.contains(['"', '\'', '=']))
+        .unwrap_or(text)
 }
 
 /// A clause without the label of anything before it: `Environment: CANN 8.1.RC1`.
@@ -320,21 +329,26 @@ fn version_value(name: &str, value: &str, line: &Line, form: Form, found: &mut F
         }
         return;
     }
+    // The version of another component: `vllm-ascend: vLLM 0.11.0 + vllm-ascend`.
+    if let Some(other) = names::of_label(head_label)
+        && other != name
+        && names::has_version(&other)
+    {
+        if let Some(version) = version_at(rest).filter(|_| !UNSURE.is_match(value)) {
+            found.add_version(&other, version, line, form, rank);
+        }
+        return;
+    }
     if begins && let Some(version) = version_at(rest) {
-        // As written, with its `v`.
-        let written = if head.ends_with(['v', 'V'])
-            && head.trim_end_matches(['v', 'V']).trim_end_matches(['=', ' ']).is_empty()
-        {
-            value.get(start - 1..start + version.len()).unwrap_or(version)
-        } else {
-            version
-        };
         if UNSURE.is_match(
             rest.get(version.len()..).unwrap_or_default().split('(').next().unwrap_or_default(),
         ) {
             found.reject(name, version, line, form, Reason::Hypothetical);
         } else {
-            add(name, written, line, form, rank, found);
+            // A pin is kept as written: `llamafactory==v0.7.1`.
+            let pin = format!("v{version}");
+            let pinned = line.text.contains(&format!("=={pin}"));
+            add(name, if pinned { &pin } else { version }, line, form, rank, found);
         }
         return;
     }

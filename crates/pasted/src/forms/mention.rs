@@ -39,7 +39,7 @@ static TAIL: LazyLock<Regex> = LazyLock::new(|| {
 static REQUIREMENT: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)支持|应该|应当|必须|建议|推荐|要求|需要|依赖|适配|配套|对应|最新|至少|以上|以下|(?:^|[^不])兼容",
-        r"|\bsupports?\b|\bsupported\b|\bsupporting\b|\bsupport for\b|\bshould\b|\bmust\b|\brequires?\b|\brequired\b|\brequirements?\b|\brecommend|(?:^|[^n])\bcompatible\b|\bcompatibility with\b|\blatest\b|\bat least\b|\bor (?:later|newer|above|higher)\b|\bonly available\b|\bminimum\b|\bneeds (?:a |an |the )?[A-Z]|\bdepends\b|\bpulls?\b|\bpinn?ed to\b|\bbump\b|\bport(?:ed)? to\b|\bmigrat",
+        r"|\bsupports?\b|\bsupported\b|\bsupporting\b|\bsupport for\b|\bshould\b|\bmust\b|\brequires?\b|\brequired\b|\brequirements?\b|\brecommend|(?:^|[^n])\bcompatible\b|\bcompatibility with\b|\blatest\b|\bat least\b|\bor (?:later|newer|above|higher)\b|\bonly available\b|\bminimum\b|\byou(?:'ll| will)?(?: also)? need\b|\bneeds (?:a |an |the )?[A-Z]|\bdepends\b|\bpulls?\b|\bpinn?ed to\b|\bbump\b|\bport(?:ed)? to\b|\bmigrat",
         r"|为\s?\S{1,10}\s?\S+\s?编译|编译的?$|\bbuilt (?:for|against)\b|\bcompiled (?:for|against|with)\b|\bbuild (?:for|against)\b"
     ))
 });
@@ -108,8 +108,13 @@ pub(super) fn clauses(text: &str, title: bool) -> Vec<Clause<'_>> {
     out
 }
 
+/// Directories and files, whose names are no words of the sentence: `/work/lib/x.cc`.
+static PATH: LazyLock<Regex> =
+    LazyLock::new(|| regex(r#"(^|[\s"'(]|[^\x00-\x7f])(?:/[A-Za-z0-9_.-]+){2,}"#));
+
 /// Why a clause states nothing about the machine, if its words say so.
 fn doubt(clause: &str, question: bool, title: bool) -> Option<Reason> {
+    let clause = &*PATH.replace_all(clause, "$1/");
     if question {
         Some(Reason::Hypothetical)
     } else if REQUIREMENT.is_match(clause) {

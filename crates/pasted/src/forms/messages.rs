@@ -19,7 +19,7 @@ static VISIBLE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// Names of a fact, with the message whose first group is the value.
-static MESSAGES: [(&str, &str, Rank); 5] = [
+static MESSAGES: [(&str, &str, Rank); 6] = [
     // Paddle counts the devices of the plug-in.
     ("npu_count", r"\bCustomDevice: npu, visible devices count: (\d{1,3})\b", Rank::Derived),
     // The runtime names the chip of the device that it opened.
@@ -31,6 +31,11 @@ static MESSAGES: [(&str, &str, Rank); 5] = [
     ),
     // The build of llama.cpp asks npu-smi.
     ("npu", r"\bSOC_VERSION auto-detected is:\s?(Ascend\d{3}\w*)", Rank::Measured),
+    (
+        "env.ASCEND_TOOLKIT_HOME",
+        r"\bupdated CANN_INSTALL_DIR from ASCEND_TOOLKIT_HOME=(/[^\s$]+)$",
+        Rank::Measured,
+    ),
     (
         "npu",
         r"(?i)\bcurrent soc(?:[_ ]version)?(?: is)?\s?[:=]?\s?\[?(Ascend\d{3}\w*)",

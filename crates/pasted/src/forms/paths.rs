@@ -25,6 +25,9 @@ static NNAL: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)/nnal(?:/atb|/asdsip)?/(\d+\.\d+(?:\.(?:rc|alpha|beta)?\d+)*)(?:[/:\s]|$)")
 });
 static ARCH_DIR: LazyLock<Regex> = LazyLock::new(|| regex(r"/(aarch64|x86_64)-linux(?:-gnu)?/"));
+/// `_ext.cpython-39-aarch64-linux-gnu.so`: Python and the machine of a module.
+static MODULE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"\.cpython-3(\d{1,2})-(aarch64|x86_64)-linux-gnu\.so\b"));
 static TOOLKIT: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"Ascend-cann-(?:toolkit|nnae|nnrt)_(\d+\.\d+[0-9A-Za-z.-]*?)_linux(?:-(aarch64|x86_64))?",
@@ -124,6 +127,10 @@ fn directories(text: &str, line: &Line, found: &mut Found) {
     }
     for arch in ARCH_DIR.captures_iter(text) {
         found.add("arch", &arch[1], line, form, rank);
+    }
+    for module in MODULE.captures_iter(text) {
+        found.add_version("python", &format!("3.{}", &module[1]), line, form, rank);
+        found.add("arch", &module[2], line, form, rank);
     }
     for soc in KERNEL_DIR.captures_iter(text) {
         found.add("soc_from_path", &soc[1], line, form, rank);

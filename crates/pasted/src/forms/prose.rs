@@ -14,7 +14,7 @@ use crate::lines::Line;
 use crate::names;
 use crate::version::{is_cann, plausible, regex, version_at};
 
-const NAME: &str = r"(?:py)?torch[-_ ]?npu|vllm[-_ ]?ascend|triton[-_ ]?ascend|paddle[-_]custom[-_]npu|llama[-_ ]?factory|ms[-_]swift|(?:ascend[- ])?cann(?:[- ]?toolkit)?|ascend[- ]?hdk|hdk|mindspore|mindformers|mindspeed|mindie|transformers|变压器|deepspeed|accelerate|lmdeploy|sglang|pytorch|torchvision|torchaudio|torch|triton|numpy|python|vllm|nnal|verl|peft|trl|(?:npu[ -]?|昇腾|ascend )?driver|(?:npu)?驱动|(?:npu[ -]?)?firmware|固件";
+const NAME: &str = r"(?:py)?torch[-_ ]?npu|vllm[-_ ]?ascend|triton[-_ ]?ascend|paddle[-_]custom[-_]npu|llama[-_ ]?factory|ms[-_]swift|(?:ascend[- ])?cann(?:[- ]?toolkit)?|ascend[- ]?hdk|hdk|mindspore|mindformers|mindspeed|mindie|transformers|变压器|deepspeed|accelerate|lmdeploy|sglang|pytorch|torchvision|torchaudio|torch|triton|numpy|python|vllm|nnal|verl|peft|trl|dlinfer|mmcv(?:-full)?|mmengine|(?:npu[ -]?|昇腾|ascend )?driver|(?:npu)?驱动|(?:npu[ -]?)?firmware|固件";
 static COMPONENT: LazyLock<Regex> = LazyLock::new(|| regex(&format!("(?i){NAME}")));
 static MENTION: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(
@@ -52,9 +52,17 @@ static DRIVER_WORDS: LazyLock<Regex> =
 static SIGN: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)使用|用的|安装了|安装的|装的是|当前|目前|我的|我们|环境|版本(?:是|为|:)|运行|系统|镜像|在\s?\S*\s?\S*上",
+        r"|在\s?\S*\s?\S*(?:中|下|里)(?:执行|运行|跑|安装|使用|启动|导入|import)|\b(?:when|after) installing \S+(?: v?\d\S*)? (?:in|on)\b",
         r"|\busing\b|\buse\b|\bwith\b|\brunning\b|\brun on\b|\bon\b|\binstalled\b|\bhave\b|\bmy\b|\bour\b|\benvironment\b|\benv\b|\bversion is\b|\bi'm\b|\bam on\b|\bunder\b"
     ))
 });
+/// `torch版本2.1 python版本3.8`: twice in a clause it is a list of what is installed.
+static TERSE: LazyLock<Regex> = LazyLock::new(|| {
+    regex(&format!(r"(?i)(?:{NAME})\s?版本\s?v?\d[\w.+]*\s+(?:{NAME})\s?版本\s?v?\d"))
+});
+/// Who follows a guide speaks about the own machine.
+static FOLLOWS: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?:按照?|跟着)(?:官方|官网)?的?(?:教程|手册|说明|文档)"));
 /// Other projects and people: `X recommends`, `the guide uses`.
 static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
@@ -132,12 +140,14 @@ fn sentence(clause: &mention::Clause<'_>, is_title: bool, line: &Line, found: &m
         covered = text.len();
         hits.push(("driver".to_owned(), version.to_owned(), true));
     }
+    let terse = TERSE.is_match(text);
+    let elsewhere = ELSEWHERE.is_match(&FOLLOWS.replace_all(text, " "));
     let short = text.len().saturating_sub(covered) <= 12;
     for (name, version, pinned) in hits {
         let doubt = match clause.doubt {
             Some(reason) => Some(reason),
-            None if ELSEWHERE.is_match(text) => Some(Reason::OtherLayer),
-            None if is_title || pinned || short => None,
+            None if elsewhere => Some(Reason::OtherLayer),
+            None if is_title || pinned || short || terse => None,
             None if SIGN.is_match(text) => None,
             None => Some(Reason::Hypothetical),
         };

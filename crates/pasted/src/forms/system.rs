@@ -51,7 +51,7 @@ static ORIGIN: LazyLock<Regex> =
 /// A distribution with its version.
 static OS: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
-        r"(?i)(ubuntu|openeuler|euleros|centos(?: linux| stream)?|debian(?: gnu/linux)?|kylin(?: linux)?(?: advanced)?(?: server)?(?: os)?|银河麒麟|麒麟|uniontech os(?: server)?|uos|anolis os|huawei cloud euleros|hce|ctyunos|bclinux|rocky linux|red hat enterprise linux)",
+        r"(?i)(ubuntu|openeuler|euleros|centos(?: linux| stream)?|debian(?: gnu/linux)?|kylin(?: linux)?(?: advanced)?(?: server)?(?: os)?|银河麒麟|麒麟|uniontech os(?: server)?|uos|anolis os|huawei cloud euler(?:os)?|euler|hce|ctyunos|bclinux|rocky linux|red hat enterprise linux)",
         r"\s*(?:系统|操作系统|release)?[ :_-]*(v?\d+(?:\.\d+)*(?:-lts)?(?:[-.]?sp\d)?)((?:\s*LTS(?:[- ]?SP\d)?\b)?(?:\s*\((?:LTS|SP\d+|LTS-SP\d+|Sword|Tercel|Lance|Halberd|Core)\)|\s*SP\d)?)"
     ))
 });
@@ -62,6 +62,7 @@ static CONTAINER: LazyLock<Regex> = LazyLock::new(|| {
 });
 static HOST: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)\bhost\b|宿主|物理机|主机"));
 static EULER_KERNEL: LazyLock<Regex> = LazyLock::new(|| regex(r"eulerosv(\d)r(\d{1,2})"));
+static UNION_KERNEL: LazyLock<Regex> = LazyLock::new(|| regex(r"\.uel(\d\d)(?:\b|\.)"));
 static OPENEULER_KERNEL: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\.oe(\d\d)(\d\d)(?:sp(\d))?(?:\b|\.)"));
 
@@ -178,6 +179,9 @@ fn host_os(kernel: &str) -> Option<String> {
     if kernel.ends_with(".hce2") {
         return Some("Huawei Cloud EulerOS 2.0".to_owned());
     }
+    if let Some(union) = UNION_KERNEL.captures(kernel) {
+        return Some(format!("UOS Server {}", &union[1]));
+    }
     kernel.contains(".ky10").then(|| "Kylin V10".to_owned())
 }
 
@@ -191,7 +195,13 @@ fn words(text: &str, line: &Line, found: &mut Found) {
             let Some(range) = word.get(1) else { continue };
             let before = clause.text.get(..range.start()).and_then(|t| t.chars().next_back());
             let after = clause.text.get(range.end()..).and_then(|t| t.chars().next());
-            let free = super::is_boundary(before) || before == Some(':');
+            // `linux-arm64` and `linux/arm64` are platforms.
+            let head = clause.text.get(..range.start()).unwrap_or_default().to_ascii_lowercase();
+            let platform = head.strip_suffix("linux-").or_else(|| head.strip_suffix("linux/"));
+            let platform = platform.map(|head| head.chars().next_back());
+            let free = super::is_boundary(before)
+                || before == Some(':')
+                || platform.is_some_and(|c| c == Some(':') || super::is_boundary(c));
             let ends = clause.text.get(range.end()..).is_some_and(|rest| rest == ".");
             let is_word = free && (ends || !matches!(after, Some('-' | '/' | '.' | '_' | '\\')));
             if is_word && let Some(name) = arch(&word[1]) {
@@ -259,6 +269,13 @@ pub(super) fn os(value: &str) -> Option<String> {
         "openeuler" => "openEuler",
         "euleros" => "EulerOS",
         _ => "",
+    };
+    // EulerOS has 2.x; a larger number is one of openEuler, misspelled.
+    let name = match name {
+        "" if found[1].eq_ignore_ascii_case("euler") => {
+            version.starts_with("2.").then_some("EulerOS")?
+        }
+        name => name,
     };
     if name == "Ubuntu" {
         let mut parts = version.split('.');

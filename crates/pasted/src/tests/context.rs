@@ -197,7 +197,7 @@ fn sentences_in_both_languages() {
         Case("verl branch 0.6.0, cann8.2.rc1", &["cann=8.2.rc1", "verl=0.6.0"]),
         Case(
             "- CANN: 8.1.RC1 (previously 8.0.0)\n- torch: v2.5.1",
-            &["cann=8.1.RC1", "torch=v2.5.1"],
+            &["cann=8.1.RC1", "torch=2.5.1"],
         ),
         Case(
             "HDK: 25.2.0\nCANN: 8.2.RC1.alpha003\ntorch & torch_npu: 2.6.0",

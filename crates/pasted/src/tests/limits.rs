@@ -3,7 +3,7 @@
 use crate::{MAX_TEXT, read};
 
 /// Each is repeated; a line that is looked at for every other line would take hours.
-const PIECES: [&str; 32] = [
+const PIECES: [&str; 36] = [
     "foo 1.2\n",
     "foo 1.2\nbar  1.3\n",
     "torch  2.1.0\n...\nabc  def\n",
@@ -36,6 +36,10 @@ const PIECES: [&str; 32] = [
     "name: A_B\nvalue: 1\n",
     "\"A_B\": \"1\", ",
     "Requirements:\n",
+    "export A_B=1\n",
+    "a=1\nexport A_B=$a\n",
+    "1  a\n2  b\n3  c\n",
+    "main-cann8.2.rc1-a3, ",
 ];
 
 fn repeated(piece: &str, bytes: usize) -> String {
