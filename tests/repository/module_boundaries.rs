@@ -33,6 +33,7 @@ const CRATES: &[Sources] = &[
     },
     Sources { dir: "crates/facts/src", exceptions: &[] },
     Sources { dir: "crates/pasted/src", exceptions: &[] },
+    Sources { dir: "crates/triage/src", exceptions: &[] },
     Sources { dir: "crates/machine/src", exceptions: &[("sysroot/", "the examined machine")] },
     Sources { dir: "crates/pysyntax/src", exceptions: &[] },
     Sources {

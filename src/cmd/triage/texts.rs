@@ -1,4 +1,8 @@
 //! Reads inputs twice: as logs, and as texts that state facts.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads standard input, and the paths that the user named"
+)]
 
 use data::{OrFault as _, faults};
 use std::io::{self, Read};
