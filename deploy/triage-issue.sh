@@ -36,7 +36,11 @@ status=0
 ascend-doctor triage "$issue" --anonymize --no-config --format markdown --lang "$language" \
   > "$reply" || status=$?
 cat "$reply"
-if [ "$status" != 2 ] && [ -n "$post" ]; then
+case $status in
+  0 | 1 | 3) ;;
+  *) exit 2 ;;
+esac
+if [ -n "$post" ]; then
   "$post" "$reply" || exit $?
 fi
 exit "$status"

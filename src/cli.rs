@@ -95,9 +95,9 @@ pub enum Command {
     AuditOps(Box<AuditOpsArgs>),
     /// Explain error codes and find the causes in logs
     TranslateError(Box<TranslateErrorArgs>),
-    /// Answer an issue text: versions, first cause, fix and what is missing
+    /// Answer an issue text: cause, versions, fix, missing facts
     Triage(TriageArgs),
-    /// Tell whether a project will run on NPUs, and what to do for it
+    /// Tell whether a project will run on NPUs
     Port(PortArgs),
     /// Explain finding IDs, error codes and `convert` rules
     Explain(ExplainArgs),

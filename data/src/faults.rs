@@ -119,6 +119,7 @@ faults! {
     FollowNeedsOutput = "follow_needs_output",
     FollowReadsStdin = "follow_reads_stdin" { input: Value },
     ForeignOwner = "foreign_owner" { uid: Number },
+    FromTextFormat = "from_text_format" { format: Value },
     GitEnded = "git_ended" { command: Value, status: Value },
     GitFile = "git_file" { path: Value, why: Value },
     GitMissing = "git_missing",

@@ -31,7 +31,7 @@ pub(crate) struct StatedDocument {
 pub(super) fn run(path: &Path, output: &Output) -> anyhow::Result<ExitStatus> {
     let format = output.format();
     if !matches!(format, Format::Text | Format::Markdown) && !format.is_json() {
-        anyhow::bail!(faults::PlanFormat { format: format.as_str() }.fault());
+        anyhow::bail!(faults::FromTextFormat { format: format.as_str() }.fault());
     }
     let bytes = read_argument(path, pasted::MAX_TEXT as u64)?;
     let text = String::from_utf8_lossy(&bytes);

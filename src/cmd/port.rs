@@ -30,7 +30,7 @@ pub(super) fn run(args: &PortArgs, output: &Output) -> anyhow::Result<ExitStatus
     let dir = args.dir.display().to_string();
     let is_dir = args.dir.metadata().or_fault(|| faults::CannotRead { path: &dir }.fault())?;
     anyhow::ensure!(is_dir.is_dir(), faults::PortNotDirectory { path: &dir }.fault());
-    let convert = convert::preview(&convert_args(&dir)?)?;
+    let convert = convert::preview(&convert_args(&dir, args)?)?;
     // Sources without a model have nothing to audit: that is not known, rather than good.
     let audit = audit_ops::report_of(&audit_args(&dir, args)?, output.format().is_json());
     let audit = audit.map(|(report, _)| report).map_err(|error| describe_chain(error.chain()));
@@ -40,7 +40,8 @@ pub(super) fn run(args: &PortArgs, output: &Output) -> anyhow::Result<ExitStatus
         if path.is_file()
             && let Ok(bytes) = read_argument(&path, REQUIREMENTS)
         {
-            found.extend(read_requirements(name, &String::from_utf8_lossy(&bytes)));
+            let shown = path.display().to_string();
+            found.extend(read_requirements(&shown, &String::from_utf8_lossy(&bytes)));
         }
     }
     let requirements = judge_requirements(&found);
@@ -58,8 +59,11 @@ fn examine_machine(output: &Output) -> Option<Report> {
     has_stack.then(|| run_all_checks(&facts, output.data().age_days, &|_| None))
 }
 
-fn convert_args(dir: &str) -> anyhow::Result<crate::cli::ConvertArgs> {
-    let cli = Cli::try_parse_from(["ascend-doctor", "convert", "--", dir])?;
+fn convert_args(dir: &str, args: &PortArgs) -> anyhow::Result<crate::cli::ConvertArgs> {
+    let mut words = vec!["ascend-doctor".to_owned(), "convert".to_owned()];
+    words.extend(args.torch_npu.iter().map(|version| format!("--target={version}")));
+    words.extend(["--".to_owned(), dir.to_owned()]);
+    let cli = Cli::try_parse_from(words)?;
     match cli.command {
         Some(Command::Convert(args)) => Ok(*args),
         _ => anyhow::bail!(faults::PortNotDirectory { path: dir }.fault()),

@@ -13,7 +13,9 @@ use data::{goals, ui};
 use serde::Serialize;
 use serde_json::Value;
 
-pub(crate) use requirements::{Requirement, judge as judge_requirements, read_requirements};
+pub(crate) use requirements::{
+    Requirement, RequirementState, judge as judge_requirements, read_requirements,
+};
 
 /// What a port starts from.
 #[derive(Debug)]
@@ -83,10 +85,12 @@ pub(crate) fn combine(sources: Sources) -> Report {
     let (automatic, decisions) =
         (number(&convert, "counts", "changes"), number(&convert, "counts", "flagged"));
     let blocking = number(&convert, "work", "start") + number(&convert, "work", "training");
+    let known: BTreeSet<(String, u32)> = convert.findings.iter().flat_map(places).collect();
+    // `convert` reports pins of torch that it cannot change: one root cause is one finding.
     let conflicts = requirements.iter().filter_map(requirements::finding);
+    let conflicts = conflicts.filter(|finding| places(finding).is_disjoint(&known));
     report.findings.extend(conflicts);
     report.findings.extend(convert.findings.iter().cloned());
-    let known: BTreeSet<(String, u32)> = convert.findings.iter().flat_map(places).collect();
     // An import that `convert` reports needs no second finding.
     let is_new = |finding: &&Finding| {
         let own = places(finding);
@@ -99,7 +103,12 @@ pub(crate) fn combine(sources: Sources) -> Report {
             .findings
             .extend(machine.findings.iter().filter(|one| one.severity >= Severity::Error).cloned());
     }
-    let proof = prove(&convert, audit.as_ref(), &requirements, machine.as_ref());
+    let only_decisions = decisions > 0
+        && blocking == 0
+        && requirements.iter().all(|one| one.state != RequirementState::Conflict);
+    let goal = if only_decisions { "decisions" } else { "project" };
+    let decided = if only_decisions { decisions } else { 0 };
+    let proof = prove(goal, &convert, audit.as_ref(), &requirements, machine.as_ref(), decided);
     let blocked_by = blockers(&proof, &report.findings);
     let outcome = match proof.verdict() {
         _ if blocking > 0 || !blocked_by.is_empty() => Outcome::Blocked,
@@ -132,7 +141,7 @@ fn number(report: &Report, group: &str, name: &str) -> u64 {
 }
 
 /// File and line of all evidence, `./` removed.
-fn places(finding: &Finding) -> BTreeSet<(String, u32)> {
+pub(crate) fn places(finding: &Finding) -> BTreeSet<(String, u32)> {
     let of = |one: &base::report::Evidence| {
         Some((one.source.trim_start_matches("./").to_owned(), one.line?))
     };
@@ -140,16 +149,18 @@ fn places(finding: &Finding) -> BTreeSet<(String, u32)> {
 }
 
 fn prove(
+    goal: &str,
     convert: &Report,
     audit: Result<&Report, &Text>,
     requirements: &[Requirement],
     machine: Option<&Report>,
+    decisions: u64,
 ) -> Proof {
     let of = |report: &Report, id: &str| {
         let link = report.proof.as_ref().and_then(|proof| proof.link(id));
         link.map(|link| link.coverage.clone())
     };
-    goals::prove("port", "project", BTreeMap::new(), |link| {
+    goals::prove("port", goal, BTreeMap::new(), |link| {
         let open = |reason: Text| Coverage::NotExamined { reason, settle: link.settle.clone() };
         let coverage = match link.id.as_str() {
             "files" => of(convert, "files"),
@@ -160,7 +171,11 @@ fn prove(
                 Ok(audit) => of_audit(audit),
                 Err(why) => Some(open(why.clone())),
             },
-            "requirements" => Some(requirements::coverage(requirements, &open)),
+            "requirements" => Some(requirements::coverage(requirements, convert, &open)),
+            "decisions" if decisions > 0 => {
+                Some(Coverage::contradicted_because(ui::PortDecisions { n: decisions }.text()))
+            }
+            "decisions" => Some(Coverage::Shown),
             _ => Some(match machine {
                 None => Coverage::NotApplicable { reason: ui::PORT_NO_MACHINE.text() },
                 Some(machine) => of_machine(machine, &open),

@@ -3,13 +3,15 @@
 use std::str::FromStr as _;
 use std::sync::LazyLock;
 
-use base::report::{Coverage, Evidence, Finding, FixStep, Severity, Table};
+use base::report::{Coverage, Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::Text;
 use data::{Matrix, ui};
 use pep440_rs::{Version, VersionSpecifiers};
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde::Serialize;
 
+/// The ID of a requirement that no release satisfies.
+const ID: &str = "PORT-REQUIREMENT";
 /// As many releases as are named.
 const FEW: usize = 5;
 /// The longest line that is read, in bytes.
@@ -55,19 +57,33 @@ static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant")
 });
 
+/// Requirements in quotes, several of which may stand in a line: `["torch>=2.1", "numpy"]`.
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?i)["'](torch|vllm|mindspore)\s*(?:\[[^\]]*\])?\s*((?:[<>=!~]=?=?\s*[0-9][0-9A-Za-z.*+]*\s*,?\s*)*)(?:;[^"']*)?["']"#,
+    )
+    .expect("a constant")
+});
+
 /// The requirements in a file. Those of other packages are not read.
 pub(crate) fn read_requirements(file: &str, text: &str) -> Vec<Requirement> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| line.len() <= LINE);
-    let found = lines.filter_map(|(line, text)| {
-        let captures = WRITTEN.captures(text)?;
-        Some(Requirement {
+    let is_code = file.ends_with(".toml") || file.ends_with(".py");
+    let found = lines.filter(|(_, text)| !text.trim_start().starts_with('#'));
+    let found = found.flat_map(|(line, text)| {
+        let form = if is_code { &QUOTED } else { &WRITTEN };
+        // A name alone in code may be anything, such as the name of a module.
+        let is_meant = |captures: &Captures<'_>| !is_code || !captures[2].is_empty();
+        let found = form.captures_iter(text).filter(is_meant);
+        let found = found.map(|captures| Requirement {
             name: captures[1].to_ascii_lowercase(),
             specifier: captures[2].trim().trim_end_matches(',').to_owned(),
             file: file.to_owned(),
             line,
             state: RequirementState::Unread,
             fitting: Vec::new(),
-        })
+        });
+        found.collect::<Vec<_>>()
     });
     found.collect()
 }
@@ -113,7 +129,7 @@ pub(super) fn finding(requirement: &Requirement) -> Option<Finding> {
         return None;
     }
     let Requirement { name, specifier, file, line, .. } = requirement;
-    let mut finding = Finding::remark("PORT-REQUIREMENT");
+    let mut finding = Finding::remark(ID);
     finding.severity = Severity::Error;
     finding.title = ui::PortRequirement { name, specifier }.text();
     finding.cause = ui::PORT_REQUIREMENT_WHY.text();
@@ -126,9 +142,15 @@ pub(super) fn finding(requirement: &Requirement) -> Option<Finding> {
 }
 
 /// What the requirements show.
-pub(super) fn coverage(all: &[Requirement], open: &dyn Fn(Text) -> Coverage) -> Coverage {
-    if all.iter().any(|one| one.state == RequirementState::Conflict) {
-        return Coverage::contradicted("PORT-REQUIREMENT");
+pub(super) fn coverage(
+    all: &[Requirement],
+    convert: &Report,
+    open: &dyn Fn(Text) -> Coverage,
+) -> Coverage {
+    if let Some(conflict) = all.iter().find(|one| one.state == RequirementState::Conflict) {
+        let place = (conflict.file.trim_start_matches("./").to_owned(), conflict.line);
+        let known = convert.findings.iter().find(|one| super::places(one).contains(&place));
+        return Coverage::contradicted(known.map_or(ID, |one| one.id.as_str()));
     }
     if let Some(unread) = all.iter().find(|one| one.state == RequirementState::Unread) {
         let place = format!("{}:{}", unread.file, unread.line);
@@ -170,7 +192,6 @@ mod tests {
             ("torch", Some(RequirementState::Fits)),
             ("torch>=2.1", Some(RequirementState::Fits)),
             ("torch==2.1.0  # pinned", Some(RequirementState::Fits)),
-            ("    \"torch>=2.0,<2.2\",", Some(RequirementState::Fits)),
             ("torch==1.2.0", Some(RequirementState::Conflict)),
             ("torch>=99", Some(RequirementState::Conflict)),
             ("torchvision>=0.9", None),
@@ -179,5 +200,15 @@ mod tests {
         ] {
             assert_eq!(state(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn several_requirements_in_quotes_are_read() {
+        let line = "dependencies = [\"numpy\", \"torch==1.2\", 'vllm>=0.9 ; python_version>\"3\"']";
+        let found = judge(&read_requirements("p/pyproject.toml", line));
+        let found: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.state)).collect();
+        let (no, yes) = (RequirementState::Conflict, RequirementState::Fits);
+        assert_eq!(found, [("torch", no), ("vllm", yes)]);
+        assert!(read_requirements("setup.py", "import_module(\"torch\")").is_empty());
     }
 }

@@ -99,7 +99,7 @@ fn every_tool_answers_within_its_schema_and_16_kb() {
         ("diagnose_log", json!({ "text": "error code:507015\n" }), 1),
         ("diagnose_log", json!({ "text": "all is well\n" }), 3),
         ("triage", json!({ "text": "It hangs.\n" }), 3),
-        ("port", json!({ "paths": ["."] }), 3),
+        ("port", json!({ "paths": ["."] }), 0),
         ("check", json!({ "profile": "import", "skip": ["HOST"] }), 1),
         ("compat", json!({ "torch": "2.7.1", "python": "3.11", "arch": "aarch64" }), 0),
         ("convert_preview", json!({ "paths": ["."] }), 0),

@@ -60,8 +60,9 @@ pub(crate) fn explain(
     if let Some(list) = names(&own) {
         return say(Answer::Yes, ui::TriageExplained { list }.text());
     }
-    // A cause that none of these checks is about does not come of versions.
-    if !JUDGED.iter().any(|&id| concerns(id)) {
+    // A cause that none of these checks is about does not come of versions. Variables are none.
+    let mut of_versions = JUDGED.iter().filter(|id| !id.starts_with("ENV-"));
+    if !of_versions.any(|&id| concerns(id)) {
         return match names(&conflicts) {
             Some(list) => say(Answer::No, ui::TriageConflictsBeside { list }.text()),
             None => say(Answer::No, ui::TRIAGE_NOT_VERSIONS.text()),

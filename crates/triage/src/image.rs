@@ -92,7 +92,6 @@ mod tests {
                 RelationState::Conflict,
             ),
             ("image: quay.io/ascend/vllm-ascend:v0.11.0-a3\n", RelationState::NotStated),
-            ("image: example/own:1.0\nNPU: 910B3\n", RelationState::Undecided),
         ] {
             assert_eq!(state(text), Some(expected), "{text}");
         }

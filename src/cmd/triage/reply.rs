@@ -48,7 +48,7 @@ pub(super) fn write(triage: &Triage, report: &Report, data: &DataInUse, lang: La
         own(&one.id)
     };
     for other in failures().skip(1).filter(conflict) {
-        page.push(Block::Paragraph(format!("**{}**", other.title.get(lang))));
+        page.push(Block::Paragraph(other.title.get(lang).to_owned()));
         page.extend(steps(other, lang));
     }
     if !triage.missing.is_empty() {
@@ -72,7 +72,7 @@ pub(super) fn write(triage: &Triage, report: &Report, data: &DataInUse, lang: La
 
 fn cause(first: &Finding, lang: Lang) -> Vec<Block> {
     let mut page = vec![
-        Block::Paragraph(format!("**{}** ({})", first.title.get(lang), first.id)),
+        Block::Paragraph(format!("{} ({})", first.title.get(lang), first.id)),
         Block::Paragraph(first.cause.get(lang).to_owned()),
     ];
     let lines = first.evidence.iter().filter_map(|one| one.value.as_deref()).take(LINES);

@@ -52,11 +52,3 @@ fn time_grows_with_the_size_of_the_text() {
         read(&repeated(piece, 128 << 10));
     }
 }
-
-#[test]
-#[ignore = "takes minutes without optimization"]
-fn the_largest_text_of_any_piece_is_read() {
-    for piece in PIECES {
-        read(&repeated(piece, MAX_TEXT + 1));
-    }
-}
