@@ -1,6 +1,6 @@
 //! Texts that take long where a reader looks at a line more than a few times.
 
-use crate::{MAX_TEXT, read};
+use crate::read;
 
 /// Each is repeated; a line that is looked at for every other line would take hours.
 const PIECES: [&str; 36] = [
