@@ -166,7 +166,8 @@ fn main() -> anyhow::Result<()> {
     let url = r#"{"dir_info": {"editable": true}, "url": "file:///src/a%20b"}"#;
     seeds.entry("metadata").or_default().push(url.into());
     let texts = ["https://user:secret@host/simple, x", "\u{1b}[31mred\u{202e}\0", "昇腾\r\n"];
-    let issues = ["torch  2.7.1\ntorch-npu  2.7.1\n", "CANN 版本：8.2.RC1", "export HCCL_IF_IP=1.2.3.4"];
+    let issues =
+        ["torch  2.7.1\ntorch-npu  2.7.1\n", "CANN 版本：8.2.RC1", "export HCCL_IF_IP=1.2.3.4"];
     seeds.insert("pasted", issues.iter().map(|text| text.as_bytes().to_vec()).collect());
     seeds.insert("text", texts.iter().map(|text| text.as_bytes().to_vec()).collect());
     // The examples of the rules, each as the file that it is of.

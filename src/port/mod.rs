@@ -107,8 +107,7 @@ pub(crate) fn combine(sources: Sources) -> Report {
         && blocking == 0
         && requirements.iter().all(|one| one.state != RequirementState::Conflict);
     let goal = if only_decisions { "decisions" } else { "project" };
-    let decided = if only_decisions { decisions } else { 0 };
-    let proof = prove(goal, &convert, audit.as_ref(), &requirements, machine.as_ref(), decided);
+    let proof = prove(goal, &convert, audit.as_ref(), &requirements, machine.as_ref(), decisions);
     let blocked_by = blockers(&proof, &report.findings);
     let outcome = match proof.verdict() {
         _ if blocking > 0 || !blocked_by.is_empty() => Outcome::Blocked,

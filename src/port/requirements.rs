@@ -97,9 +97,10 @@ pub(crate) fn judge(requirements: &[Requirement]) -> Vec<Requirement> {
             let mut fitting = releases(&one.name);
             fitting.retain(|version| specifiers.contains(version));
             one.fitting = fitting.iter().map(ToString::to_string).collect();
-            one.state = match one.fitting.is_empty() {
-                true => RequirementState::Conflict,
-                false => RequirementState::Fits,
+            one.state = if one.fitting.is_empty() {
+                RequirementState::Conflict
+            } else {
+                RequirementState::Fits
             };
         }
         one

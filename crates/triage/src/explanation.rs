@@ -83,7 +83,12 @@ pub(crate) fn explain(
 
 fn names(relations: &[&Relation]) -> Option<Text> {
     let join = |by: &str, lang: Lang| {
-        let names = relations.iter().map(|one| format!("{} ({})", one.name.get(lang), one.check));
+        // Of a conflict, the versions say more than the healthy state.
+        let said = |one: &&Relation| match &one.reason {
+            Some(reason) if one.state == RelationState::Conflict => reason.clone(),
+            _ => one.name.clone(),
+        };
+        let names = relations.iter().map(|one| format!("{} ({})", said(one).get(lang), one.check));
         names.collect::<Vec<_>>().join(by)
     };
     (!relations.is_empty()).then(|| Text::new(join("; ", Lang::En), join("；", Lang::Zh)))

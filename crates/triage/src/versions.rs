@@ -100,7 +100,9 @@ pub fn judge(facts: &Facts) -> (Vec<Relation>, Vec<Finding>) {
                 let names = missing.join(", ");
                 (RelationState::NotStated, Some(ui::TriageNeeds { names }.text()))
             }
-            _ if found.contains(result.id) => (RelationState::Conflict, None),
+            _ if found.contains(result.id) => {
+                (RelationState::Conflict, title_of(result.id, &findings))
+            }
             // A development build that differs gives an info: it may work.
             _ if let Some(info) = findings.iter().find(|one| one.id == result.id) => {
                 (RelationState::Undecided, Some(info.title.clone()))
@@ -125,6 +127,14 @@ pub fn judge(facts: &Facts) -> (Vec<Relation>, Vec<Finding>) {
 fn ids(finding: &Finding) -> Vec<&str> {
     let own = (finding.severity > Severity::Info).then_some(finding.id.as_str());
     own.into_iter().chain(finding.consequences.iter().flat_map(ids)).collect()
+}
+
+/// The title of a finding, which may be a consequence of another.
+fn title_of(id: &str, findings: &[Finding]) -> Option<Text> {
+    findings.iter().find_map(|finding| {
+        let own = (finding.id == id).then(|| finding.title.clone());
+        own.or_else(|| title_of(id, &finding.consequences))
+    })
 }
 
 /// What a check compares: packages by the names of pip, `driver`, `cann`, `chip`, or the name of a
