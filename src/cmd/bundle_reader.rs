@@ -19,6 +19,13 @@ pub(super) fn is_bundle(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
+/// Returns whether the start of a file is that of a bundle: its first member says so.
+pub(super) fn starts_bundle(head: &[u8]) -> bool {
+    let mut start = Vec::new();
+    let read = GzDecoder::new(head).take(TOP.len() as u64 + 1).read_to_end(&mut start);
+    read.is_ok() && start.strip_prefix(TOP.as_bytes()) == Some(b"/")
+}
+
 /// Returns the content of a file in a bundle, of at most `limit` bytes.
 pub(super) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
     // Other compressed files are not reported as damaged bundles.

@@ -46,7 +46,7 @@ pub enum InputType {
     Wheel,
     /// JSON reports.
     Report,
-    /// Facts of a machine, or a bundle.
+    /// Facts of a machine.
     Facts,
     /// A copied or mounted root.
     Root,
@@ -54,6 +54,8 @@ pub enum InputType {
     Description,
     /// The text of an issue: versions, output of programs and logs.
     Issue,
+    /// A support bundle.
+    Bundle,
 }
 
 impl InputType {
@@ -66,6 +68,7 @@ impl InputType {
             Self::Api => ui::INPUT_API,
             Self::LogText => ui::INPUT_LOG_TEXT,
             Self::Issue => ui::INPUT_ISSUE,
+            Self::Bundle => ui::INPUT_BUNDLE,
             Self::Log => ui::INPUT_LOG,
             Self::Source => ui::INPUT_SOURCE,
             Self::Model => ui::INPUT_MODEL,

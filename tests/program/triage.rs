@@ -100,6 +100,33 @@ fn images_for_another_chip_are_the_cause() {
 }
 
 #[test]
+fn variables_alone_are_no_compatible_versions() {
+    let (status, document) = json("export PYTORCH_NPU_ALLOC_CONF=expandable_segments:True\n");
+    assert_eq!(state(&document, "ENV-ALLOC"), Some("fits"), "{document:#}");
+    let links = document["coverage"].as_array().unwrap();
+    let link = links.iter().find(|link| link["id"] == "relations").unwrap();
+    assert_eq!((status, &link["state"]), (3, &Value::from("not_examined")));
+}
+
+#[test]
+fn a_bundle_is_answered_with_the_facts_of_its_machine() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("root/etc");
+    std::fs::create_dir_all(&root).unwrap();
+    std::fs::write(root.join("os-release"), "ID=ubuntu\nVERSION_ID=22.04\n").unwrap();
+    let made = run(dir.path(), &["bundle", "--sysroot", "root", "-o", "case.tar.gz"]);
+    assert_eq!(made.0, 0, "{}{}", made.1, made.2);
+    let (status, out, error) = run(dir.path(), &["case.tar.gz", "--json"]);
+    assert_eq!(status, 3, "{error}");
+    let document: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document["input"]["command"], "ascend-doctor triage case.tar.gz");
+    // Nothing of a machine without the stack is compatible.
+    let links = document["coverage"].as_array().unwrap();
+    let link = links.iter().find(|link| link["id"] == "relations").unwrap();
+    assert_eq!(link["state"], "not_examined");
+}
+
+#[test]
 fn a_reply_can_be_posted_in_both_languages() {
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("issue.md"), format!("{PIP}{SYMBOL}")).unwrap();

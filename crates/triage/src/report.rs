@@ -149,7 +149,8 @@ fn relations(triage: &Triage, findings: &[Finding], open: &dyn Fn(Text) -> Cover
         let list = Text::new(join("; ", Lang::En), join("；", Lang::Zh));
         return open(ui::TriageRelationsOpen { list }.text());
     }
-    if triage.relations.is_empty() {
+    // Variables alone say nothing of versions.
+    if triage.relations.iter().all(|relation| relation.check.starts_with("ENV-")) {
         return open(ui::TRIAGE_NO_VERSIONS.text());
     }
     Coverage::Shown

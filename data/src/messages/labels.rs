@@ -171,6 +171,7 @@ labels! {
     INFO = "info",
     INPUT_AMBIGUOUS = "input_ambiguous",
     INPUT_API = "input_api",
+    INPUT_BUNDLE = "input_bundle",
     INPUT_CODE = "input_code",
     INPUT_DESCRIPTION = "input_description",
     INPUT_EXAMPLES = "input_examples",

@@ -6,6 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use super::{Found, InputType, Route};
+use crate::cmd::bundle_reader::starts_bundle;
 
 /// How much of a file is looked at, in bytes.
 const HEAD: u64 = 64 << 10;
@@ -52,6 +53,9 @@ fn detect_file(path: &Path, name: &str) -> Route {
     }
     let mut head = Vec::new();
     let opened = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
+    if starts_bundle(&head) {
+        return Route::new(InputType::Bundle, &["triage"], name);
+    }
     let head = if opened.is_ok() { String::from_utf8_lossy(&head) } else { "".into() };
     let start = head.trim_start();
     if start.starts_with('{') {
