@@ -69,6 +69,7 @@ fn add(fact: &FactOfText, facts: &mut Facts) {
     if let Some(variable) = fact.name.strip_prefix("env.") {
         facts.env.vars.insert(variable.to_owned(), value);
         facts.env.origin = fact.file.clone();
+        facts.env.known = true;
         return;
     }
     let package = fact.name.strip_prefix("package.");

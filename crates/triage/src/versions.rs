@@ -119,7 +119,10 @@ pub fn judge(facts: &Facts) -> (Vec<Relation>, Vec<Finding>) {
         };
         Relation { check: result.id, name: result.name.clone(), state, reason }
     });
-    let relations = relations.collect();
+    // Variables that are not stated may be set: of those, no text shows that there are none.
+    let is_shown =
+        |one: &Relation| one.check != "ENV-DEBUG" || one.state == RelationState::Conflict;
+    let relations = relations.filter(is_shown).collect();
     (relations, findings)
 }
 
