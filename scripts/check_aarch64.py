@@ -55,6 +55,7 @@ COMMANDS = [
     "compat --sysroot kylin --torch 2.7.1 --format json",
     "translate-error 507035 EI0006 -8005 no-such-code --format json",
     "translate-error oom.log quiet.log --format json",
+    "triage oom.log quiet.log --format json",
     "convert x.py hostile.py --diff",
     "convert x.py --output-dir {out}/converted --format json",
     "audit-ops x.py ops.txt --torch-npu 2.7.1 --soc Ascend910B3 --format json",
