@@ -52,15 +52,16 @@ pub(crate) struct Requirement {
 /// `setup.py`.
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r#"(?i)^\s*(?:-\s*)?["']?(torch|vllm|mindspore)\s*(?:\[[^\]]*\])?\s*((?:[<>=!~]=?=?\s*[0-9][0-9A-Za-z.*+]*\s*,?\s*)*)["']?\s*(?:,|;|#|\]|$)"#,
+        r#"(?i)^\s*(?:-\s+)?["']?(torch|vllm|mindspore)\s*(?:\[[^\]]*\])?\s*((?:[<>=!~@][^;#"']*)?)["']?\s*(?:,|;|#|\]|$)"#,
     )
     .expect("a constant")
 });
 
-/// Requirements in quotes, several of which may stand in a line: `["torch>=2.1", "numpy"]`.
+/// Requirements in quotes, several of which may stand in a line: `["torch>=2.1", "numpy"]`, and
+/// keys of poetry: `torch = "^2.1"`.
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r#"(?i)["'](torch|vllm|mindspore)\s*(?:\[[^\]]*\])?\s*((?:[<>=!~]=?=?\s*[0-9][0-9A-Za-z.*+]*\s*,?\s*)*)(?:;[^"']*)?["']"#,
+        r#"(?i)(?:["']|^\s*)(torch|vllm|mindspore)\s*(?:\[[^\]]*\])?\s*([<>=!~@][^;"']*|=\s*["'][^"']*)(?:;[^"']*)?["']"#,
     )
     .expect("a constant")
 });
@@ -72,12 +73,15 @@ pub(crate) fn read_requirements(file: &str, text: &str) -> Vec<Requirement> {
     let found = lines.filter(|(_, text)| !text.trim_start().starts_with('#'));
     let found = found.flat_map(|(line, text)| {
         let form = if is_code { &QUOTED } else { &WRITTEN };
-        // A name alone in code may be anything, such as the name of a module.
-        let is_meant = |captures: &Captures<'_>| !is_code || !captures[2].is_empty();
-        let found = form.captures_iter(text).filter(is_meant);
-        let found = found.map(|captures| Requirement {
+        let found = form.captures_iter(text).map(|captures: Captures<'_>| Requirement {
             name: captures[1].to_ascii_lowercase(),
-            specifier: captures[2].trim().trim_end_matches(',').to_owned(),
+            // Options of pip stand behind it: hashes, and the mark of a continued line.
+            specifier: captures[2]
+                .split(" --")
+                .next()
+                .unwrap_or_default()
+                .trim_end_matches(['\\', ' ', ','])
+                .to_owned(),
             file: file.to_owned(),
             line,
             state: RequirementState::Unread,
@@ -195,6 +199,10 @@ mod tests {
             ("torch==2.1.0  # pinned", Some(RequirementState::Fits)),
             ("torch==1.2.0", Some(RequirementState::Conflict)),
             ("torch>=99", Some(RequirementState::Conflict)),
+            ("torch==2.1.0 --hash=sha256:0", Some(RequirementState::Fits)),
+            // What cannot be read is not known.
+            ("torch>=banana", Some(RequirementState::Unread)),
+            ("torch @ https://example.com/torch.whl", Some(RequirementState::Unread)),
             ("torchvision>=0.9", None),
             ("# torch==1.2.0", None),
             ("import torch.nn", None),
@@ -210,6 +218,8 @@ mod tests {
         let found: Vec<_> = found.iter().map(|one| (one.name.as_str(), one.state)).collect();
         let (no, yes) = (RequirementState::Conflict, RequirementState::Fits);
         assert_eq!(found, [("torch", no), ("vllm", yes)]);
+        let poetry = judge(&read_requirements("pyproject.toml", "torch = \"^2.1\""));
+        assert_eq!(poetry[0].state, RequirementState::Unread);
         assert!(read_requirements("setup.py", "import_module(\"torch\")").is_empty());
     }
 }

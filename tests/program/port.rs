@@ -36,6 +36,7 @@ fn each_outcome_has_its_status() {
         (vec![("a.py", MODEL), ("requirements.txt", "torch==1.2.0\n")], "blocked", 1),
         (vec![("a.py", MODEL), ("k.cu", "__global__ void k() {}\n")], "blocked", 1),
         (vec![("a.py", MODEL), ("run.sh", "nvidia-smi -L\n")], "decisions", 1),
+        (vec![("a.py", MODEL), ("requirements.txt", "torch>=banana\n")], "unknown", 3),
         // No model is seen in a script of the shell.
         (vec![("run.sh", "echo hello\n")], "unknown", 3),
     ] {
