@@ -11,6 +11,7 @@ mod machine;
 mod mcp;
 mod number;
 mod output;
+mod lint;
 mod port;
 mod report;
 mod screen;
@@ -36,6 +37,7 @@ pub use install::InstallArgs;
 pub use machine::{MachineArgs, ScanArgs, VersionArgs};
 pub use mcp::{Allowed, McpArgs};
 pub use output::{ColorWhen, LogLevel, OutputArgs};
+pub use lint::LintArgs;
 pub use port::PortArgs;
 pub use report::ReportArgs;
 pub use shell::{CompletionsArgs, ManArgs};
@@ -99,6 +101,8 @@ pub enum Command {
     Triage(TriageArgs),
     /// Tell whether a project will run on NPUs
     Port(PortArgs),
+    /// Find statements in documents that contradict the tables
+    Lint(LintArgs),
     /// Explain finding IDs, error codes and `convert` rules
     Explain(ExplainArgs),
     /// List compatible versions and recommend an installation

@@ -13,6 +13,7 @@ pub mod cli;
 mod cmd;
 pub mod config;
 pub mod explain;
+mod lint;
 mod port;
 #[cfg(feature = "schema")]
 pub mod schema;

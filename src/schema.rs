@@ -27,6 +27,7 @@ use crate::cmd::output::{InputMember, WithInput};
 use crate::cmd::requested::ResolvedMember;
 use crate::cmd::translate_error::codes::CodesDocument;
 use crate::cmd::verify::EventLine;
+use crate::lint::LintMembers;
 use crate::port::PortMembers;
 
 /// The schema of one shape.
@@ -101,6 +102,8 @@ reports! {
     FleetMerge { members: FleetMembers<'static>, }
     /// What `translate-error --format json` writes of logs and texts; of codes it writes `codes/1`.
     TranslateError { members: DiagnosisMember<'static>, }
+    /// What `lint --format json` writes.
+    Lint { members: LintMembers<'static>, }
     /// What `port --format json` writes.
     Port { members: PortMembers<'static>, }
     /// What `triage --format json` writes.
@@ -130,6 +133,7 @@ pub fn documents() -> Vec<Document> {
         common_report(),
         document::<TranslateError>("translate-error", 2),
         document::<WithInput<'static, StatedDocument>>("stated", 1),
+        document::<Lint>("lint", 2),
         document::<Port>("port", 2),
         document::<Triage>("triage", 2),
         document::<Verify>("verify", 2),

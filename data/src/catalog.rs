@@ -17,9 +17,9 @@ use base::report::{CheckState, Finding, FixStep, Report, RuleResult, Severity, U
 use base::text::{Lang, Text, fill, fill_quoted};
 
 /// The family files, in the order in which they appear in the reference.
-const FAMILIES: [&str; 19] = [
+const FAMILIES: [&str; 20] = [
     "scan", "host", "dev", "drv", "cann", "nnal", "env", "py", "torch", "tnpu", "vllm", "ms",
-    "net", "proc", "site", "convert", "verify", "ops", "fleet",
+    "net", "proc", "site", "convert", "verify", "ops", "fleet", "lint",
 ];
 /// The most that a sentence takes over of one value of the machine, in bytes: a path at its
 /// longest. A hostile file must not make a report of megabytes.

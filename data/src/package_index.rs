@@ -125,6 +125,11 @@ impl PackageIndex {
         self.versions.iter().find(|row| row.package == package && row.version == version)
     }
 
+    /// All versions of a package, in the order of the table. Empty for a package without rows.
+    pub fn versions(&self, package: &str) -> impl Iterator<Item = &'static str> {
+        self.versions.iter().filter(move |row| row.package == package).map(|row| row.version)
+    }
+
     /// Why the index cannot satisfy these requirements. Of a Python that was not resolved for,
     /// another one of the same architecture speaks. Without architecture, no one must resolve.
     pub fn gap(

@@ -17,6 +17,10 @@ pub(super) fn examples(name: &str) -> &'static [&'static str] {
             "ascend-doctor convert ./yolov5 --target 2.7 --output-dir ./yolov5-npu",
             "ascend-doctor convert -r ./yolov5 --undo",
         ],
+        "lint" => &[
+            "ascend-doctor lint README.md Dockerfile",
+            "ascend-doctor lint skills/ --format github",
+        ],
         "port" => &[
             "ascend-doctor port ./yolov5",
             "ascend-doctor port ./yolov5 --torch-npu 2.7.1 --format html -o port.html",

@@ -60,6 +60,7 @@ fn list_inputs(command: &Command) -> Vec<&Path> {
             inputs.extend(args.good_log.iter().map(|path| &**path));
             inputs.extend(args.data.as_deref());
         }
+        Command::Lint(args) => inputs.extend(args.files.iter().map(|path| &**path)),
         Command::Port(args) => inputs.push(&args.dir),
         Command::Triage(args) => inputs.extend(args.inputs.iter().map(Path::new)),
         Command::Verify(args) => {

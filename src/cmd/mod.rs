@@ -29,6 +29,7 @@ mod mcp;
 pub(crate) mod output;
 mod output_file;
 mod plan_script;
+mod lint;
 mod port;
 mod progress;
 mod query;
@@ -134,6 +135,7 @@ fn dispatch(cli: &mut Cli) -> anyhow::Result<ExitStatus> {
         Command::Check(args) => check::run(args, &output),
         Command::Convert(args) => convert::run(args, &output),
         Command::TranslateError(args) => translate_error::run(args, &output),
+        Command::Lint(args) => lint::run(args, &output),
         Command::Port(args) => port::run(args, &output),
         Command::Triage(args) => triage::run(args, &output),
         Command::Verify(args) => verify::run(args, &output),
@@ -168,6 +170,7 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
         Command::Verify(_) => "verify",
         Command::AuditOps(_) => "audit-ops",
         Command::TranslateError(args) if !args.follow => "translate-error",
+        Command::Lint(_) => "lint",
         Command::Port(_) => "port",
         Command::Triage(_) => "triage",
         Command::Explain(_) => "explain",

@@ -12,7 +12,10 @@ pub use finding::{family_page, list_page, page as finding_page};
 pub use reference::pages as reference_pages;
 pub(crate) use remark::{of_cause, of_code};
 pub use rule::page as rule_page;
-pub use sheet::{Fit, Judgement, Sheet, SheetFact, SheetKind, find as sheets, variable_within};
+pub use sheet::{
+    Fit, Judgement, Package, Sheet, SheetFact, SheetKind, find as sheets, variable_within,
+    versions_together,
+};
 
 use serde::Serialize;
 

@@ -10,6 +10,8 @@ mod release;
 mod variable;
 mod wheel;
 
+pub use release::Package;
+
 use base::report::{Evidence, Finding, FixStep};
 use base::text::{Lang, Text};
 use data::ui;
@@ -133,6 +135,11 @@ pub fn find(text: &str) -> Vec<Sheet> {
 /// The variable of the Ascend stack that a sentence names, with its value if it has one.
 pub fn variable_within(text: &str) -> Option<&str> {
     variable::find_within(text)
+}
+
+/// Whether versions of different packages fit together. `None` if no table has any of them.
+pub fn versions_together(versions: &[(Package, String)]) -> Option<Sheet> {
+    release::together(versions)
 }
 
 impl Sheet {

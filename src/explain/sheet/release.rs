@@ -14,19 +14,46 @@ use super::{Sheet, SheetKind};
 
 /// What a version is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Package {
+pub enum Package {
+    /// torch_npu.
     TorchNpu,
+    /// vllm-ascend.
     VllmAscend,
+    /// triton-ascend.
     TritonAscend,
+    /// PyTorch.
     Torch,
+    /// vLLM.
     Vllm,
+    /// MindSpore.
     MindSpore,
+    /// CANN.
     Cann,
+    /// The driver of the NPU.
     Driver,
+    /// Python, by its first two numbers.
+    Python,
+}
+
+impl Package {
+    /// The name in sentences.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::TorchNpu => "torch_npu",
+            Self::VllmAscend => "vllm-ascend",
+            Self::TritonAscend => "triton-ascend",
+            Self::Torch => "torch",
+            Self::Vllm => "vLLM",
+            Self::MindSpore => "MindSpore",
+            Self::Cann => "CANN",
+            Self::Driver => "driver",
+            Self::Python => "Python",
+        }
+    }
 }
 
 /// The names of packages, longer ones first.
-const NAMES: [(&str, Package); 16] = [
+const NAMES: [(&str, Package); 17] = [
     ("torch_npu", Package::TorchNpu),
     ("torch-npu", Package::TorchNpu),
     ("torch npu", Package::TorchNpu),
@@ -43,6 +70,7 @@ const NAMES: [(&str, Package); 16] = [
     ("driver", Package::Driver),
     ("驱动", Package::Driver),
     ("cann", Package::Cann),
+    ("python", Package::Python),
 ];
 
 /// As many rows of a list as are shown.
@@ -113,6 +141,12 @@ fn read_bare(text: &str) -> Vec<Sheet> {
     all.into_iter().filter_map(|package| of(package, version)).collect()
 }
 
+/// Whether versions fit together; `None` if no table has any of them.
+pub(super) fn together(versions: &[(Package, String)]) -> Option<Sheet> {
+    let names = versions.iter().map(|(package, version)| format!("{} {version}", package.label()));
+    pair::read(&names.collect::<Vec<_>>().join(" "), versions)
+}
+
 /// The sheet of a package by the name that an index, a tag or a list uses.
 pub(super) fn of_package(name: &str, version: &str) -> Option<Sheet> {
     let name = name.to_ascii_lowercase();
@@ -130,6 +164,7 @@ fn of(package: Package, version: &str) -> Option<Sheet> {
         Package::MindSpore => mindspore(version),
         Package::Cann => cann(version),
         Package::Driver => driver(version),
+        Package::Python => None,
     }
 }
 

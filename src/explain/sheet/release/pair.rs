@@ -72,6 +72,9 @@ pub(super) fn read(text: &str, versions: &[(Package, String)]) -> Option<Sheet> 
     if let (Some(driver), Some(cann)) = (named.parse(Package::Driver), named.parse(Package::Cann)) {
         driver_with_cann(matrix, &driver, &cann, &mut found);
     }
+    if let (Some(npu), Some(python)) = (named.parse(Package::TorchNpu), named.get(Package::Python)) {
+        torch_npu_with_python(matrix, &npu, python, &mut found);
+    }
     vllm_ascend(matrix, &named, &mut found);
     // Of other packages no table judges the pair: each is described by itself.
     if found.said.is_empty() {
@@ -141,6 +144,36 @@ fn torch_npu_with_torch(matrix: &Matrix, npu: &Version, torch: &Version, found: 
         }
         None => found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other }.text(), ""),
     }
+}
+
+/// The Python versions that the documents or the wheels of a release have.
+fn torch_npu_with_python(matrix: &Matrix, npu: &Version, python: &str, found: &mut Judgements) {
+    let minor = minor_of(python);
+    let (package, other) = (format!("torch_npu {npu}"), format!("Python {minor}"));
+    let row = matrix.torch_npu(npu);
+    let mut known: Vec<String> =
+        row.map(|row| row.pythons().into_iter().map(str::to_owned).collect()).unwrap_or_default();
+    for documented in row.iter().flat_map(|row| &row.python_documented) {
+        if !known.contains(documented) {
+            known.push(documented.clone());
+        }
+    }
+    match row {
+        Some(row) if known.contains(&minor) => {
+            found.add(Fit::Fits, ui::SheetPairFits { package, other }.text(), &row.source);
+        }
+        Some(row) if !known.is_empty() => {
+            let accepted = format!("Python {}", known.join(", "));
+            let words = ui::SheetPairConflict { package, other, accepted }.text();
+            found.add(Fit::Conflict, words, &row.source);
+        }
+        _ => found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other }.text(), ""),
+    }
+}
+
+/// `3.11` of `3.11.9`.
+fn minor_of(python: &str) -> String {
+    python.split('.').take(2).collect::<Vec<_>>().join(".")
 }
 
 fn torch_with_cann(matrix: &Matrix, torch: &Version, cann: &CannVersion, found: &mut Judgements) {
@@ -228,6 +261,18 @@ fn vllm_ascend(matrix: &Matrix, named: &Named<'_>, found: &mut Judgements) {
             let accepted = format!("{name} {}", accepted.join(", "));
             let words = ui::SheetPairConflict { package, other: shown, accepted }.text();
             found.add(Fit::Conflict, words, source);
+        }
+    }
+    if let (Some(row), Some(python)) = (row, named.get(Package::Python))
+        && let Ok(version) = minor_of(python).parse::<Version>()
+    {
+        let (package, other) = (format!("vllm-ascend {asked}"), format!("Python {version}"));
+        if row.python.0.contains(&version) {
+            found.add(Fit::Fits, ui::SheetPairFits { package, other }.text(), &row.source);
+        } else {
+            let accepted = format!("Python {}", row.python.0);
+            let words = ui::SheetPairConflict { package, other, accepted }.text();
+            found.add(Fit::Conflict, words, &row.source);
         }
     }
 }
