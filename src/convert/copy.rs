@@ -21,7 +21,7 @@ use super::plan::{Plan, PlannedFile};
 use treeedit::paths::parent_directory;
 use treeedit::walk::{Root, Scope, WalkError, WalkResult, everything};
 
-/// Why no copy was made.
+/// The reason why the tree was not copied.
 #[derive(Debug)]
 pub enum CopyError {
     /// The output already exists and is not empty.

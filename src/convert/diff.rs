@@ -60,7 +60,7 @@ pub fn unified(
     Ok(())
 }
 
-/// `start,count` as a hunk header counts: from 1, but before the first line where there are none.
+/// `start,count` as a hunk header counts: from 1, but before the first line if the range is empty.
 fn span(start: usize, end: usize) -> String {
     match end - start {
         0 => format!("{start},0"),

@@ -19,7 +19,7 @@
 //! - [`mark`], [`mark_comment`]: comments at places that need manual work, and their text;
 //!   [`joined_lines`]: lines between which no comment is possible; [`messages`]: texts for people.
 //! - [`ledger`]: every token of CUDA in the tree, in exactly one class.
-//! - [`selection`], [`interactive`], [`keep_comment`]: the changes that are made: rules of the run,
+//! - [`selection`], [`interactive`], [`keep_comment`]: the selection of changes: rules of the run,
 //!   answers of the user, comments of a file.
 //! - [`report`], [`outcome`], [`diff`], [`page`], [`effort`]: the result as findings, with the written
 //!   files, as a patch, side by side, with an estimate.

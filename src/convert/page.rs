@@ -16,7 +16,7 @@ use data::ui;
 
 /// Lines around a change or a flagged place.
 const CONTEXT: usize = 3;
-/// Files in the table of the ledger; `--ledger` writes all of them.
+/// Maximum number of files in the table of the ledger; `--ledger` writes all of them.
 const MAX_FILES: usize = 2000;
 /// Maximum number of line pairs of one change to compare for similarity.
 const MAX_PAIRS: usize = 10_000;
@@ -228,7 +228,7 @@ fn text_of(line: &[u8]) -> String {
     String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']).replace('\t', "    ")
 }
 
-/// Two lines with the words that differ marked.
+/// Two lines with their different words marked.
 fn marked(old: Option<&[u8]>, new: Option<&[u8]>) -> (Vec<LinePart>, Vec<LinePart>) {
     let whole = |line: String| vec![LinePart::Same(line)];
     let (Some(old), Some(new)) = (old.map(text_of), new.map(text_of)) else {

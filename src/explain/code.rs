@@ -131,8 +131,8 @@ pub(super) fn level(level: &str, lang: Lang) -> String {
     levels.collect::<Vec<_>>().join(", ")
 }
 
-/// The first version that has a code, in words: a version, or bounds such as `≤ 8.1.RC1` and `>
-/// 8.1.RC1, ≤ 8.5.0` for codes that are older than the public sources.
+/// The first version that has a code, in words: a version, or bounds for codes that are older than
+/// the public sources, such as `≤ 8.1.RC1` and `> 8.1.RC1, ≤ 8.5.0`.
 fn since(cell: &str, lang: Lang) -> String {
     let after = cell.strip_prefix("> ");
     if cell == "master" {

@@ -7,7 +7,7 @@ use aho_corasick::AhoCorasick;
 
 use super::super::settings;
 
-/// Words of which an entry must hold one in its key or its value.
+/// Words for [`Entries::push`]: an entry matters only if its key or value contains one.
 static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)

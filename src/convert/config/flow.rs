@@ -256,7 +256,7 @@ impl Flow<'_, '_> {
     }
 }
 
-/// End of a quoted scalar that begins at `start`, behind the closing quote.
+/// End of a quoted scalar that begins at `start`, after the closing quote.
 pub(super) fn quoted(text: &str, start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let quote = *bytes.get(start)?;

@@ -139,7 +139,7 @@ struct Mapping<'a> {
     keys: BTreeSet<&'a str>,
     /// A value or key of it names an NPU, so entries for CUDA next to it are intentional.
     aware: bool,
-    /// The environment variable that the value behind `name` names.
+    /// The environment variable in the value of `name`.
     named: Option<Range<usize>>,
 }
 

@@ -205,8 +205,8 @@ impl<'b> Finder<'_, '_> {
             || func.as_attribute_expr().is_some_and(|method| self.is_of_kernel(&method.value))
     }
 
-    /// Adds the equivalent tests in the functions of the guards found so far: `if x.device.type !=
-    /// "cuda"` before `if x.device.type == "cuda"`.
+    /// Adds the equivalent tests in the functions of the guards found so far:
+    /// `if x.device.type != "cuda"` before `if x.device.type == "cuda"`.
     fn same_questions(&mut self, body: &'b [Stmt]) {
         let compared = |guard: &Guard| {
             let text = &self.source.text[guard.test];

@@ -255,8 +255,8 @@ pub struct ImportedName {
 }
 
 impl ImportedName {
-    /// The possible names of the source module in the tree, which may be the package itself: `from
-    /// yolov5.utils import x`.
+    /// The possible names of the source module in the tree, which may be the package itself:
+    /// `from yolov5.utils import x`.
     pub fn modules(&self) -> impl Iterator<Item = &str> {
         let inside = self.from.split_once('.').map(|(_, rest)| rest);
         std::iter::once(self.from.as_str()).chain(inside)

@@ -308,7 +308,7 @@ pub(super) fn string_method(name: &str) -> bool {
 /// The same as a set, because every call of a file is checked.
 static WORD_FUNCTIONS: LazyLock<HashSet<&str>> = LazyLock::new(|| WORDS.iter().copied().collect());
 
-/// Whether the strings that a function or method of this name takes are words.
+/// Whether the string arguments of a function or method of this name are text for people.
 pub(super) fn takes_words(name: &str) -> bool {
     WORD_FUNCTIONS.contains(name)
         || name.starts_with("log_")
@@ -319,7 +319,7 @@ pub(super) fn takes_words(name: &str) -> bool {
         || name.ends_with("Warning")
 }
 
-/// Whether the strings given by a keyword of this name are words.
+/// Whether the strings of a keyword argument of this name are text for people.
 pub(super) fn word_keyword(name: &str) -> bool {
     WORD_KEYWORDS.contains(&name)
 }

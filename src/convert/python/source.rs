@@ -149,8 +149,8 @@ impl<'a> Source<'a> {
         project.own_path(&path, self.context.package).map(Slot::Foreign)
     }
 
-    /// Whether the possible values of `expr` are devices: `'cuda' if x else 'cpu'`, `'cuda' if
-    /// torch.cuda.is_available() else None`, `['cpu', 'cuda']`.
+    /// Whether the possible values of `expr` are devices: `'cuda' if x else 'cpu'`,
+    /// `'cuda' if torch.cuda.is_available() else None`, `['cpu', 'cuda']`.
     pub(super) fn lists_devices(&self, expr: &Expr) -> bool {
         if !has_leaves(expr) {
             return false;

@@ -1,5 +1,6 @@
-//! Files that replace functions of torch.cuda by those of another vendor: `torch.cuda.synchronize =
-//! torch.xpu.synchronize`. They stay, because they are not needed on an NPU.
+//! Files that replace functions of torch.cuda by those of another vendor:
+//! `torch.cuda.synchronize = torch.xpu.synchronize`. They stay, because they are not needed on an
+//! NPU.
 
 use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use ruff_python_ast::{Expr, ExprCall, Stmt};

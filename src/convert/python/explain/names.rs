@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
         statement.contains_range(at).then(|| self.flagged(statement))?
     }
 
-    /// The import behind a name, if the name is imported.
+    /// The import that binds a name, if the name is imported.
     fn import(&self, name: &str) -> Option<(&str, TextRange)> {
         let (_, bindings) = self.source.scopes.bindings(name, self.scope)?;
         bindings.iter().find_map(|binding| match binding {
