@@ -22,7 +22,7 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), UnparsableText>
     Ok(())
 }
 
-/// The instructions that span several lines: their scripts must not contain comments.
+/// The instructions that span several lines: no comment can be inserted into them.
 pub fn spans(text: &str) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     for instruction in instructions(text) {

@@ -18,7 +18,7 @@ pub struct ConvertMembers<'a> {
     pub counts: Counts,
     /// Hours by a formula that no data confirms. Use `work` instead.
     pub effort: Effort,
-    /// Causes of manual work, by the consequence while it is pending, if there are any.
+    /// Causes of manual work, by their effect on the program, if there are any.
     #[serde(skip_serializing_if = "Work::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub work: Work,

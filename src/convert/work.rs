@@ -1,5 +1,4 @@
-//! The remaining work, by its consequence while it is pending, and the NPU support that a tree
-//! already has.
+//! The remaining work, by its effect on the program, and the NPU support that a tree already has.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +10,8 @@ use super::plan::Plan;
 use super::report::shown;
 use super::site::Decision;
 
-/// Causes of manual work, by the consequence while it is pending. A cause is a rule, regardless of
-/// the number of places.
+/// Causes of manual work, by their effect on the program. A cause is a rule, regardless of the
+/// number of its places.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Work {

@@ -1,4 +1,4 @@
-//! The work that a manual site blocks, ordered from start failures to cosmetic issues.
+//! The effect of manual sites on the program, ordered from start failures to cosmetic issues.
 
 use foldhash::HashMap;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::tokens::TABLE;
 use crate::rules::{Class, Match, Rule};
 
-/// The consequence of pending manual work.
+/// The effect on the program until the manual work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Blocker {
     /// The program does not start.
@@ -36,7 +36,7 @@ impl Blocker {
         matches!(self, Self::Start | Self::Training)
     }
 
-    /// The consequence of pending manual work that a rule reports.
+    /// The effect of the manual work that a rule reports.
     pub fn of(rule: &Rule) -> Self {
         static LISTED: LazyLock<HashMap<&'static str, Blocker>> =
             LazyLock::new(|| TABLE.blocks.listed().collect());

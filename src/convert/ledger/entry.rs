@@ -83,7 +83,7 @@ pub enum Class {
     Manual {
         /// The rule that reports it.
         rule: &'static str,
-        /// The consequence of this work while it is pending.
+        /// The effect on the program until the work is done.
         blocker: Blocker,
     },
     /// It stays.

@@ -24,7 +24,7 @@ pub(crate) const MAX_FILE: usize = 50_000;
 #[serde(deny_unknown_fields)]
 pub(super) struct LedgerTable {
     tokens: Vec<String>,
-    /// The work that pending rules block.
+    /// The rules whose effect differs from the one that their class implies.
     pub(super) blocks: Blocks,
 }
 

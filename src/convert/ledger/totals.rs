@@ -21,7 +21,7 @@ pub struct Totals {
     pub kept: usize,
     /// Tokens that neither a rule nor a reason accounts for.
     pub unexplained: usize,
-    /// Tokens that need manual work, by the consequence of this work while it is pending.
+    /// Tokens that need manual work, by their effect on the program.
     pub by_blocker: BTreeMap<&'static str, usize>,
     /// Tokens that stay, by reason.
     pub by_reason: BTreeMap<&'static str, usize>,
