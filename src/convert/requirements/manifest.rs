@@ -97,7 +97,7 @@ fn list_item(planner: &mut Planner<'_>, item: &Spanned<DeValue<'_>>, aware: bool
     let text = planner.text;
     let quote = &text[span.start..range.start];
     let marker = Requirement::parse(&text[range.clone()]).map_or("", |r| r.marker).to_owned();
-    // An item on a separate line is followed by an item on a separate line.
+    // If the item is on a separate line, the added item is, too.
     let line = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let indent = &text[line..span.start];
     let alone = indent.chars().all(|c| c == ' ' || c == '\t') && line > 0;

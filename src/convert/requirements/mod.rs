@@ -308,7 +308,7 @@ fn only_index(text: &str, range: Range<usize>) -> Option<Range<usize>> {
         .then(|| range.start..range.start + option.len())
 }
 
-/// Makes an index an additional one.
+/// Rewrites the option to `--extra-index-url`, so that the usual index stays available.
 fn one_more_index(planner: &mut Planner<'_>, option: Range<usize>) {
     let rule = Rules::builtin().site(Place::RequirementsCudaWheel);
     planner.change(rule, option, "--extra-index-url", Certainty::Exact);
