@@ -1,7 +1,7 @@
 //! The `ascend-doctor` program: command line, settings, subcommands.
 //!
-//! It assembles the layers and owns the terminal; judgement belongs to the layers below. The graph
-//! of the crates is in ARCHITECTURE.md.
+//! It assembles the layers and owns the terminal; the layers below make the decisions. The graph of
+//! the crates is in ARCHITECTURE.md.
 //!
 //! - [`cli`]: the command line.
 //! - `cmd`: one module per subcommand.

@@ -1,4 +1,4 @@
-//! The `ascend-doctor` program: parses, runs, turns the status into an exit code.
+//! The `ascend-doctor` program: parses the command line, runs it, and returns the exit status.
 #![expect(
     clippy::disallowed_methods,
     reason = "writes errors to standard error, asks for the locale"
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     };
     let status = match result {
         Ok(status) => status,
-        // The reader of the output ended first (`| head`), which is not an error.
+        // The reader of the output exited first (`| head`), which is not an error.
         Err(error) if is_broken_pipe(&error) => ExitStatus::Clean,
         Err(error) => {
             ascend_doctor::print_error(&error, lang);
@@ -47,9 +47,9 @@ fn main() -> ExitCode {
     ExitCode::from(status.code())
 }
 
-/// Makes an allocation that the system refuses, which is reported and aborts, end with the status of
-/// a failed run. Not in a child of `verify`: there the vendor's code aborts, and its parent has to
-/// see that.
+/// Makes the program exit with the status of a failed run if it aborts, which is how Rust ends after
+/// a denied allocation. Not used in a child of `verify`: there the vendor's code may abort, and the
+/// parent must see that.
 fn exit_without_memory() {
     let status = i32::from(ExitStatus::Failure.code());
     let always = Arc::new(AtomicBool::new(true));
@@ -57,10 +57,10 @@ fn exit_without_memory() {
 }
 
 /// Reports a panic as an internal error and exits with the status of a failed run, so that callers
-/// need no other status.
+/// need no further status.
 #[expect(clippy::exit, reason = "there is nothing to return to")]
 fn report_panic(defect: &PanicHookInfo<'_>) {
-    // The tables with the messages may be what is broken.
+    // The tables with the messages may be the defect.
     let version = env!("CARGO_PKG_VERSION");
     let text = match Lang::from_locale(|name| std::env::var(name).ok()) {
         Lang::En => {

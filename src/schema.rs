@@ -1,7 +1,7 @@
 //! The JSON Schemas of all documents that the program writes, generated from their types.
 //!
-//! Each shape has one ID. Objects are closed: a member that no type has is a violation, except in
-//! maps. `docs/schema/` has a copy of each schema, which `cargo xtask schemas` writes.
+//! Each shape has one ID. Objects are closed: an unknown member is a violation, except in maps.
+//! `docs/schema/` has a copy of each schema, which `cargo xtask schemas` writes.
 
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
@@ -33,7 +33,7 @@ use crate::port::PortMembers;
 /// The schema of one shape.
 #[derive(Debug, Clone)]
 pub struct Document {
-    /// The name of its file without ending, and the end of its `$id`: `check-2`.
+    /// The name of its file without extension, and the end of its `$id`: `check-2`.
     pub name: String,
     /// The schema.
     pub schema: Value,
@@ -45,7 +45,7 @@ impl Document {
         format!("{:#}\n", self.schema)
     }
 
-    /// The schema on one line and without words, as it is kept of a release.
+    /// The schema on one line and without descriptions, as kept for a release.
     pub fn frozen(&self) -> String {
         let mut schema = self.schema.clone();
         remove_words(&mut schema);
@@ -62,7 +62,7 @@ macro_rules! reports {
         struct $name {
             #[schemars(flatten)]
             report: JsonReport<'static>,
-            // Of a run without a named subcommand.
+            // For a run without a named subcommand.
             #[schemars(flatten)]
             input: Option<InputMember<'static>>,
             $(#[schemars(flatten)] $field: $type,)*
@@ -71,22 +71,22 @@ macro_rules! reports {
 }
 
 reports! {
-    /// What `audit-ops --format json` writes.
+    /// The output of `audit-ops --format json`.
     AuditOps {
         members: AuditMembers<'static>,
         suggestions: Option<SuggestionMembers<'static>>,
         patches: Option<PatchMembers<'static>>,
         resolved: Option<ResolvedMember<'static>>,
     }
-    /// What `check --format json` writes.
+    /// The output of `check --format json`.
     Check { members: Option<CheckMembers<'static>>, }
-    /// What `compat --format json` and `check --list-compat --format json` write.
+    /// The output of `compat --format json` and `check --list-compat --format json`.
     Compat {
         members: CompatMembers<'static>,
         matrix: MatrixMember<'static>,
         resolved: Option<ResolvedMember<'static>>,
     }
-    /// What `convert --format json` writes.
+    /// The output of `convert --format json`.
     Convert {
         members: ConvertMembers<'static>,
         target: TargetMember<'static>,
@@ -94,24 +94,25 @@ reports! {
         preview: Option<PreviewMembers>,
         resolved: Option<ResolvedMember<'static>>,
     }
-    /// What `convert --undo --format json` writes.
+    /// The output of `convert --undo --format json`.
     ConvertUndo { members: UndoMembers, }
-    /// What `data status --format json` writes.
+    /// The output of `data status --format json`.
     DataStatus { members: DataMembers<'static>, }
-    /// What `fleet merge --format json` writes.
+    /// The output of `fleet merge --format json`.
     FleetMerge { members: FleetMembers<'static>, }
-    /// What `translate-error --format json` writes of logs and texts; of codes it writes `codes/1`.
+    /// The output of `translate-error --format json` for logs and texts; for codes it writes
+    /// `codes/1`.
     TranslateError { members: DiagnosisMember<'static>, }
-    /// What `lint --format json` writes.
+    /// The output of `lint --format json`.
     Lint { members: LintMembers<'static>, }
-    /// What `port --format json` writes.
+    /// The output of `port --format json`.
     Port { members: PortMembers<'static>, }
-    /// What `triage --format json` writes.
+    /// The output of `triage --format json`.
     Triage { diagnosis: DiagnosisMember<'static>, members: TriageMember<'static>, }
-    /// What `verify --format json` writes. `--format jsonl` writes a line of `verify-stage/1` for
-    /// each stage before.
+    /// The output of `verify --format json`. `--format jsonl` first writes a line of
+    /// `verify-stage/1` for each stage.
     Verify { members: VerifyMembers<'static>, }
-    /// What `manifest wheel-check --format json` writes.
+    /// The output of `manifest wheel-check --format json`.
     WheelCheck {}
 }
 
@@ -154,7 +155,8 @@ fn document<T: JsonSchema>(kind: &str, version: u32) -> Document {
     named(schema, &format!("{kind}-{version}"), &format!("ascend-doctor {kind}, version {version}"))
 }
 
-/// What all reports have in common. It is open at the top, where subcommands have own members.
+/// The common members of all reports. The schema is open at the top level, where subcommands add
+/// members.
 fn common_report() -> Document {
     let mut schema = generate::<JsonReport<'static>>();
     close(&mut schema);
@@ -167,7 +169,7 @@ fn common_report() -> Document {
     named(schema, "report-2", "ascend-doctor report, version 2")
 }
 
-/// Of all events of `verify`, a line is printed for a completed stage alone.
+/// The schema of a completed stage, the only event of `verify` that is printed as a line.
 fn verify_stage() -> Document {
     let Document { name, mut schema } = document::<EventLine<'static>>("verify-stage", 1);
     if let Some(Value::Array(events)) = schema.get_mut("oneOf") {
@@ -196,7 +198,7 @@ fn named(schema: Value, name: &str, title: &str) -> Document {
     Document { name: name.to_owned(), schema: Value::Object(whole) }
 }
 
-/// Removes descriptions: words may change.
+/// Removes descriptions, because their wording may change.
 fn remove_words(value: &mut Value) {
     match value {
         Value::Object(members) => {
@@ -210,7 +212,7 @@ fn remove_words(value: &mut Value) {
     }
 }
 
-/// Closes all objects of a schema, and removes formats of numbers, which only Rust knows.
+/// Closes all objects of a schema, and removes number formats, which are specific to Rust.
 fn close(schema: &mut Value) {
     let types = schema.get("$defs").cloned().unwrap_or_default();
     join(schema, &types);
@@ -227,8 +229,8 @@ fn close(schema: &mut Value) {
 /// The members of a report that prove its verdict.
 const PROOF: [&str; 4] = ["coverage", "goal", "headline", "verdict"];
 
-/// Puts the members of a type where an object has the type and members of its own, as a variant
-/// with a tag: a closed type would refuse the tag.
+/// Merges the members of a type into an object that has this type and further members, such as a
+/// variant with a tag: a closed type would reject the tag.
 fn join(schema: &mut Value, types: &Value) {
     match schema {
         Value::Object(members) => {
@@ -260,7 +262,7 @@ fn join(schema: &mut Value, types: &Value) {
     }
 }
 
-/// Closes a schema. `part`: it is a part of an object that is closed as a whole.
+/// Closes a schema. `part` means that it is a part of an object that is closed as a whole.
 fn close_object(schema: &mut Value, part: bool) {
     let Value::Object(members) = schema else { return };
     members.remove("format");

@@ -5,8 +5,8 @@ use data::{OrFault as _, faults};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Opens a file without waiting for the other end of a pipe that nobody writes to: that one is
-/// empty. A pipe that somebody holds open (`<(command)`) is read to its end.
+/// Opens a file without waiting for the other end of a pipe. A pipe without a writer is empty; a
+/// pipe that a program holds open (`<(command)`) is read to its end.
 pub(super) fn open_argument(path: &Path) -> io::Result<std::fs::File> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
@@ -21,8 +21,8 @@ pub(super) fn read_argument(path: &Path, limit: u64) -> anyhow::Result<Vec<u8>> 
     read_argument_by(path, |_| limit)
 }
 
-/// As [`read_argument`], where the first bytes say what the limit is: what is refused for its size
-/// is not read before.
+/// Like [`read_argument`], but the first bytes determine the limit. A file that exceeds the limit
+/// by its known size is rejected before the rest is read.
 pub(super) fn read_argument_by(
     path: &Path,
     limit: impl Fn(&[u8]) -> u64,
@@ -55,7 +55,7 @@ fn read_limited(
     if size > limit {
         return Ok(Err(limit));
     }
-    // Exactly as much as there is: growing by doubling would take three times that.
+    // Reserves the exact size: growing by doubling would need three times as much memory.
     bytes.reserve_exact(usize::try_from(size).unwrap_or(0));
     input.take((limit + 1).saturating_sub(bytes.len() as u64)).read_to_end(&mut bytes)?;
     Ok(if bytes.len() as u64 > limit { Err(limit) } else { Ok(bytes) })

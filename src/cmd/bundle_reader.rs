@@ -19,7 +19,7 @@ pub(super) fn is_bundle(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
-/// Returns whether the start of a file is that of a bundle: its first member says so.
+/// Returns whether the start of a file is that of a bundle, by its first member.
 pub(super) fn starts_bundle(head: &[u8]) -> bool {
     let mut start = Vec::new();
     let read = GzDecoder::new(head).take(TOP.len() as u64 + 1).read_to_end(&mut start);

@@ -1,4 +1,4 @@
-//! `check`: scan a machine and judge it.
+//! `check`: examines a machine and reports findings.
 
 use data::{Fault, OrFault as _, faults};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ use fleet::QueryKey;
 use machine::collect::{self, Named, Options, Progress};
 use render::{Format, render_script, write_json};
 
-/// Maximum size of a report that is read, in bytes.
+/// Maximum size of a report to read, in bytes.
 const REPORT_LIMIT: u64 = 64 << 20;
 
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
@@ -84,7 +84,7 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
     if let Some(path) = &args.baseline {
         compare(path, &facts, &mut report)?;
     }
-    // Whoever selects checks asks for their answer and no other.
+    // With a selection of checks, only their results count.
     if let Some(goal) = output.settings().goal.as_ref().filter(|_| args.only.is_empty()) {
         goal.require(&mut report);
     }
@@ -123,13 +123,13 @@ fn finish_plan(
     Ok(report.exit_status())
 }
 
-/// The member of the report that the plan is.
+/// The member of the report for the plan.
 #[derive(Serialize)]
 struct PlanMember<'a> {
     plan: &'a RepairPlan,
 }
 
-/// Writes the report, or the values that were asked for.
+/// Writes the report, or the requested values.
 fn finish(
     report: Report,
     keys: &[&QueryKey],
@@ -143,9 +143,9 @@ fn finish(
     query::finish(report, keys, metrics, output)
 }
 
-/// As [`gather`], but gives up after `--timeout`: `None` then. A read that hangs (a dead network
-/// file system, a stuck driver) cannot be interrupted, so it is left behind in its thread; the
-/// process ends soon after.
+/// Like [`gather`], but returns `None` after `--timeout`. A read that hangs (a dead network file
+/// system, a stuck driver) cannot be interrupted, so it stays in its thread; the process ends soon
+/// after.
 fn gather_in_time(args: &CheckArgs, named: &Named) -> anyhow::Result<Option<Facts>> {
     let progress = progress::listener();
     let Some(seconds) = args.timeout else { return gather(args, named, progress).map(Some) };
@@ -163,7 +163,7 @@ fn gather_in_time(args: &CheckArgs, named: &Named) -> anyhow::Result<Option<Fact
     }
 }
 
-/// The report of a run that gave up.
+/// The report of a run that timed out.
 fn out_of_time(args: &CheckArgs) -> Report {
     let subject = args
         .scan
@@ -200,7 +200,7 @@ fn gather(args: &CheckArgs, named: &Named, progress: Progress) -> anyhow::Result
     Ok(facts)
 }
 
-/// What the expectations name that is not read otherwise.
+/// The names in the expectations that are not read otherwise.
 fn named(site: &Expectations) -> Named {
     let set = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect();
     Named {
@@ -211,7 +211,7 @@ fn named(site: &Expectations) -> Named {
     }
 }
 
-/// Writes expectations from the report of a machine that passes.
+/// Writes expectations from the report of a machine that passed.
 fn expect_from(path: &Path, output: &Output) -> anyhow::Result<ExitStatus> {
     let shown = path.display();
     let bytes = read_argument(path, REPORT_LIMIT)?;
@@ -261,13 +261,13 @@ fn compare(path: &Path, facts: &Facts, report: &mut Report) -> anyhow::Result<()
     Ok(())
 }
 
-/// The member of the report that the comparison is.
+/// The member of the report for the comparison.
 #[derive(Serialize)]
 struct BaselineMember<'a> {
     baseline: &'a Baseline,
 }
 
-/// What is compared of an earlier report.
+/// The parts of an earlier report that are compared.
 #[derive(Deserialize)]
 struct EarlierReport {
     facts: Facts,
@@ -295,14 +295,14 @@ impl EarlierFinding {
     }
 }
 
-/// What expectations are made of.
+/// The parts of a report from which expectations are written.
 #[derive(Deserialize)]
 struct PassedReport {
     verdict: String,
     facts: Facts,
 }
 
-/// The checks that `--only` and `--skip` leave. A name is an id or the prefix of a family.
+/// The checks that `--only` and `--skip` select. A name is an id or the prefix of a family.
 fn select(only: &[String], skip: &[String]) -> anyhow::Result<Vec<&'static Check>> {
     for name in only.iter().chain(skip) {
         if !checks::all().any(|check| check.is_named(name)) {
@@ -313,14 +313,14 @@ fn select(only: &[String], skip: &[String]) -> anyhow::Result<Vec<&'static Check
         .filter(|check| only.is_empty() || only.iter().any(|name| check.is_named(name)))
         .filter(|check| !skip.iter().any(|name| check.is_named(name)))
         .collect();
-    // A gate that asks for nothing would pass for ever.
+    // A gate without checks would always pass.
     if selected.is_empty() {
         bail!(faults::NothingSelected.fault());
     }
     Ok(selected)
 }
 
-/// What is said of a name that no check has.
+/// The error for a name without a check.
 fn unknown(name: &str) -> Fault {
     let families = checks::all().filter_map(|check| check.id.as_str().split('-').next());
     let known = checks::all().map(|check| check.id.as_str()).chain(families).map(str::to_owned);

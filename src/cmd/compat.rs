@@ -1,4 +1,4 @@
-//! `compat`: prints the compatibility matrix and says what to install on this machine.
+//! `compat`: prints the compatibility matrix and the versions to install on this machine.
 
 use data::{OrFault as _, faults};
 use serde::Serialize;
@@ -18,7 +18,7 @@ use super::output::Output;
 use super::requested::{resolve_versions, unknown};
 use crate::cli::CompatArgs;
 
-/// The rows of the matrix that the request leaves.
+/// The rows of the matrix that match the request.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct MatrixMember<'a> {
@@ -28,7 +28,7 @@ pub(crate) struct MatrixMember<'a> {
 
 pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let matrix = load_matrix(args.matrix.as_deref())?;
-    // A version is planned for as it is; an interpreter has to be looked at.
+    // A version is used directly; an interpreter has to be examined.
     let (python, interpreter) = match args.python.as_deref() {
         Some(python) => match collect::python::python_version(python) {
             Some(version) => (Some(version), None),

@@ -56,7 +56,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     anyhow::ensure!(!args.interactive || can_ask(), faults::InteractiveNeedsTerminal.fault());
     let selection = Selection::new(&args.only_rules, &args.skip_rules)?;
     let scope = scope(args)?;
-    // Both take some milliseconds, and neither needs the other.
+    // Each takes some milliseconds, and they are independent.
     let (found, target) = rayon::join(
         || walk(&scope),
         || {
@@ -72,13 +72,13 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     if in_place && !recovered.is_empty() {
         found = walk(&scope).map_err(Fault::from)?;
     }
-    // Git is slow, so it runs in parallel. Its answer is needed only for files that are written.
+    // Git is slow, so it runs in parallel. Its answer is only needed for files to be written.
     let ask = in_place && !args.force;
     let dirs: Vec<PathBuf> = found.roots.iter().map(|root| root.real.clone()).collect();
     let question = git::Question::ask(if ask { &dirs } else { &[] });
     // The texts of the report are unpacked in parallel.
     rayon::spawn(|| drop(ui::CONVERT_TARGET_ANY.text()));
-    // Files that are written are checked while the disk is written.
+    // The check of files to be written runs while the disk is busy.
     let (mut planned, project) = if in_place {
         draft(&found.files, &options, &progress::listener())
     } else {
@@ -148,7 +148,7 @@ pub(super) fn run(args: &ConvertArgs, output: &Output) -> anyhow::Result<ExitSta
     finished
 }
 
-/// The report of a preview for another subcommand: nothing is written or asked.
+/// The report of a preview for another subcommand: writes no files and asks no questions.
 pub(super) fn preview(args: &ConvertArgs) -> anyhow::Result<Report> {
     let selection = Selection::new(&args.only_rules, &args.skip_rules)?;
     let found = walk(&scope(args)?).map_err(Fault::from)?;
@@ -172,7 +172,7 @@ fn options(args: &ConvertArgs, target: &Target, selection: Selection) -> Options
     }
 }
 
-/// Writes the ledger as CSV or JSON, by the ending of the file.
+/// Writes the ledger as CSV or JSON, by the extension of the file.
 fn write_ledger(planned: &Plan, path: &Path) -> anyhow::Result<()> {
     let is_csv = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("csv"));
     let form = if is_csv { ledger::write::csv } else { ledger::write::json };
@@ -208,9 +208,9 @@ struct Target {
     version: Option<Version>,
     /// The directory where it was found, unless `--target` names the release.
     found: Option<String>,
-    /// Versions of the libraries on which rules depend, as the user names them.
+    /// Versions of the libraries on which rules depend, as named by the user.
     packages: BTreeMap<String, Version>,
-    /// The same, as they are installed next to torch_npu.
+    /// The same, as installed next to torch_npu.
     installed: BTreeMap<String, Version>,
     /// An incomplete `--target`.
     shortened: Shortened,
@@ -235,7 +235,7 @@ impl Target {
         }
         if let Some((asked, name)) = named {
             let mut shortened = Shortened::default();
-            // Release candidates and builds have the names of their release.
+            // Release candidates and builds provide the names of their release.
             let early = name.parse().ok().filter(Version::any_prerelease);
             let release = early.as_ref().map(|version| {
                 version.release().iter().map(ToString::to_string).collect::<Vec<_>>().join(".")
@@ -258,7 +258,7 @@ impl Target {
         let (version, found) = found.unzip();
         let mut installed = BTreeMap::new();
         if found.is_some() {
-            // The result is for this machine.
+            // The result is intended for this machine.
             for name in Rules::builtin().packages() {
                 let package = find_installed(&machine, name);
                 let version = package.and_then(|(version, _)| version.parse().ok());

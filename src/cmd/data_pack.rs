@@ -1,4 +1,4 @@
-//! The data pack of a run: reads its files, lets the layers verify it, and installs it.
+//! The data pack of a run: reads its files, has the layers verify it, and installs it.
 #![expect(clippy::disallowed_methods, reason = "reads files that the user named")]
 
 use data::{Fault, OrFault as _, faults};
@@ -23,33 +23,33 @@ use data::{
     installed, ui,
 };
 
-/// The public key that the owner of the program supplies when it is built; none otherwise.
+/// The public key that the owner of the program supplies at build time, if any.
 const BUILT_IN_KEY: Option<&str> = option_env!("ASCEND_DOCTOR_RELEASE_DATA_KEY");
 /// Whether a pack of this run is installed.
 static LOADED: AtomicBool = AtomicBool::new(false);
-/// The largest file of a key or a signature, in bytes.
+/// Maximum size of a key or signature file, in bytes.
 const SMALL: usize = 8 << 10;
 
-/// Verifies and installs the pack that options or settings name. Options go before settings.
+/// Verifies and installs the pack that options or settings name. Options have precedence.
 ///
 /// # Errors
 ///
-/// If there is a pack and it cannot be used. No part of it is used then.
+/// If there is a pack and it is unusable. No part of it is used then.
 pub(super) fn load(args: &mut OutputArgs, found: Option<&Found>) -> anyhow::Result<()> {
     let by_option = args.data_pack.is_some();
     if let Some(found) = found {
         let Found { config, is_named, shown, .. } = found;
         ensure!(*is_named || !config.unsigned, faults::PackUnsignedSetting { file: shown }.fault());
         args.data_pack = args.data_pack.take().or_else(|| config.pack.clone());
-        // Whoever writes to the working directory does not choose the key of another pack.
+        // Other users with access to the working directory must not choose the key of another pack.
         if *is_named || !by_option {
             args.data_unsigned |= config.unsigned && args.data_key.is_none();
             args.data_key = args.data_key.take().or_else(|| config.key.clone());
         }
     }
     let Some(path) = args.data_pack.clone() else { return Ok(()) };
-    // An input without a subcommand was told apart by these tables. (`installed` would end the time
-    // in which a pack can be installed.)
+    // These tables already identified an input without a subcommand. (`installed` would prevent
+    // later installation of a pack.)
     if LOADED.load(Ordering::Relaxed) {
         return Ok(());
     }
@@ -103,7 +103,7 @@ fn open(path: &Path, args: &OutputArgs) -> anyhow::Result<&'static Pack> {
     Ok(pack)
 }
 
-/// Lets every layer decode its tables.
+/// Has every layer decode its tables.
 pub(super) fn check_tables(pack: &'static Pack) -> Result<(), PackError> {
     pack.check_common_tables()?;
     errcodes::check_pack(pack)?;
@@ -124,7 +124,7 @@ fn text(path: &Path) -> anyhow::Result<String> {
     Ok(String::from_utf8(bytes).or_fault(|| faults::NotUtf8 { path: path.display() }.fault())?)
 }
 
-/// Reads a regular file up to a limit. Pipes and devices are refused without waiting for them.
+/// Reads a regular file up to a limit. Rejects pipes and devices without waiting for them.
 fn read_regular(path: &Path, limit: usize) -> anyhow::Result<Vec<u8>> {
     let shown = path.display();
     let failed = || faults::CannotRead { path: &shown }.fault();
@@ -177,7 +177,7 @@ mod tests {
         for (_, content) in &mut parts {
             *content = vec![0xc1, b'\n'];
         }
-        // Every reader refuses its table until that table is the right one.
+        // Every reader rejects its table until the table is correct.
         let mut refused = 0;
         while let Err(error) = check(&parts) {
             let PackError::Invalid(name, _) = &error else { panic!("{error}") };

@@ -14,10 +14,10 @@ use data::{
 };
 use render::{Block, Format, page_markdown, page_text};
 
-/// The characters of a commit that are shown.
+/// Number of characters of a commit to show.
 const COMMIT: usize = 12;
 
-/// The members of the JSON report that `data status` alone has.
+/// The members of the JSON report that only `data status` has.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct DataMembers<'a> {
@@ -29,13 +29,13 @@ pub(crate) struct DataMembers<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct TableMember<'a> {
-    /// Its file, below `data/`.
+    /// Its file, relative to `data/`.
     file: &'a str,
-    /// Who maintains it: `hand`, `machine` or `recorded`.
+    /// Its maintainer: `hand`, `machine` or `recorded`.
     owner: &'a str,
-    /// The number of its rows; null if it has none or is not carried.
+    /// The number of its rows; null if it has no rows or is not included.
     rows: Option<usize>,
-    /// Its size in bytes; null if it is not carried.
+    /// Its size in bytes; null if it is not included.
     bytes: Option<usize>,
     /// The IDs of its sources.
     sources: &'a [String],
@@ -112,7 +112,7 @@ pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
         let head: Vec<String> = table.head.iter().map(both).collect();
         let mut rows: Vec<Vec<String>> =
             table.rows.iter().map(|row| row.iter().map(both).collect()).collect();
-        // Text has no other line for the names of the columns.
+        // Plain text has no separate line for the column names.
         if output.is_text() {
             rows = by_directory(rows);
             rows.insert(0, head.clone());
@@ -134,7 +134,7 @@ pub(super) fn run(output: &Output) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Clean)
 }
 
-/// Rows below a line with the directory of their files, which takes less width than paths.
+/// Groups rows below a line with the directory of their files, which needs less width than paths.
 fn by_directory(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let mut groups: BTreeMap<String, Vec<Vec<String>>> = BTreeMap::new();
     for mut row in rows {
@@ -154,7 +154,7 @@ fn by_directory(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     all
 }
 
-/// The head of the page: date, age, origin.
+/// The head of the page: date, age, source.
 fn overview(output: &Output) -> Vec<(Text, Text)> {
     let data = output.data();
     let mut facts = vec![(ui::DATA_DATE.text(), Text::same(&data.as_of))];

@@ -18,7 +18,8 @@ pub fn print_error(error: &anyhow::Error, lang: Option<Lang>) {
     print_to_stderr(&format_error(error, lang));
 }
 
-/// The error as the cause of another. A plain conversion would hide its type and with it its Chinese.
+/// Returns the error as the cause of another. A plain conversion would hide its type and with it
+/// its Chinese text.
 pub(super) fn as_cause(error: anyhow::Error) -> Box<dyn std::error::Error + Send + Sync> {
     match error.downcast::<Fault>() {
         Ok(fault) => fault.into(),
@@ -26,14 +27,14 @@ pub(super) fn as_cause(error: anyhow::Error) -> Box<dyn std::error::Error + Send
     }
 }
 
-/// A mistake in a line of a user's file.
+/// An error in a line of a user's file.
 pub(super) fn in_line(file: &str, error: &FileError) -> Fault {
     let FileError { line, what } = error;
     let why = Text::new(escape_line(&what.en), escape_line(&what.zh));
     faults::FileLine { file, line: *line, why }.fault()
 }
 
-/// A hint at names that look like the unknown one.
+/// A hint at names that resemble the unknown one.
 pub(super) fn did_you_mean(near: &[String]) -> Fault {
     faults::DidYouMean { near: Text::new(near.join("` or `"), near.join("`、`")) }.fault()
 }

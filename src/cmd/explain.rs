@@ -1,4 +1,4 @@
-//! `explain`: what a finding id, an error code or a rule of `convert` means.
+//! `explain`: describes a finding id, an error code or a rule of `convert`.
 
 use data::{Catalog, OrFault as _, faults, ui};
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub(crate) struct ExplainDocument<'a> {
     schema: &'static str,
     /// The tables that were used.
     data: &'a DataInUse,
-    /// What the names stand for.
+    /// The meanings of the names.
     items: Vec<Item<'a>>,
 }
 
@@ -55,8 +55,8 @@ pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitSta
     Ok(output.gated(judge(&topics)))
 }
 
-/// The status of what was judged: values and versions, of which a table may say that they do not fit,
-/// or nothing.
+/// The exit status for the values and versions among the topics: a table may contradict them, or
+/// contain nothing about them.
 fn judge(topics: &[Topic]) -> ExitStatus {
     let sheets = || {
         topics.iter().filter_map(|topic| match topic {
@@ -100,7 +100,7 @@ fn find_run(args: &ExplainArgs, output: &Output) -> anyhow::Result<Vec<Finding>>
     Ok(findings)
 }
 
-/// Replaces the messages that are possible by the findings of a run.
+/// Replaces the possible messages by the findings of a run.
 fn with_findings(topic: Topic, findings: &[Finding]) -> Topic {
     let Topic::Finding(entry, family) = topic else { return topic };
     let own = findings.iter().filter(|finding| finding.id == entry.id);
@@ -137,7 +137,7 @@ fn write(args: &ExplainArgs, topics: &[Topic], output: &Output) -> anyhow::Resul
             let document = ExplainDocument { schema, data: output.data(), items };
             output.write_document(&document)?;
         }
-        // These have no pages: what was asked for becomes a report of remarks.
+        // These formats have no pages: the topics become a report of remarks.
         _ => {
             let mut report = Report::new("explain", args.names.join(" "));
             let all = if list { all_families() } else { Vec::new() };
@@ -148,7 +148,7 @@ fn write(args: &ExplainArgs, topics: &[Topic], output: &Output) -> anyhow::Resul
     Ok(())
 }
 
-/// What `--list` lists.
+/// The families for `--list`.
 fn all_families() -> Vec<Topic> {
     Catalog::builtin().families().map(Topic::Family).collect()
 }

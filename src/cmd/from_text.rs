@@ -1,4 +1,4 @@
-//! `check --from-text`: the facts that a text states, without a judgement.
+//! `check --from-text`: the facts that a text states, without an assessment.
 
 use data::{OrFault as _, faults, ui};
 use std::path::Path;
@@ -13,13 +13,13 @@ use facts::Facts;
 use render::{Block, Format, page_markdown, page_text};
 use triage::{Stated, facts_of, facts_table, merge, unstated};
 
-/// The facts of a text. It has a schema of its own: an empty place means "not stated" here, and
-/// "not found" in the facts of a machine.
+/// The facts of a text. Their schema is separate: an empty member means "not stated" here, and "not
+/// found" in the facts of a machine.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct StatedDocument {
     schema: &'static str,
-    /// The stated facts in the form of `check --facts-only`. What is empty is not known.
+    /// The stated facts in the form of `check --facts-only`. Empty members are unknown.
     facts: Facts,
     /// The stated facts with their lines.
     stated: Stated,

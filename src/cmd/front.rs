@@ -1,4 +1,4 @@
-//! `ascend-doctor THING…`: finds out what an input is and runs the subcommand for it.
+//! `ascend-doctor THING…`: detects the kind of an input and runs the subcommand for it.
 //!
 //! A command line without a subcommand is completed and parsed again, so that each input has the
 //! options, the answer and the exit status of its subcommand.
@@ -16,7 +16,7 @@ use crate::cli::Cli;
 use base::text::{Text, nearest, shell_quote};
 use data::ui;
 
-/// The longest command of the first line, in characters.
+/// Maximum length of the command in the first line, in characters.
 const LINE: usize = 60;
 
 /// The kind of an input.
@@ -26,7 +26,7 @@ const LINE: usize = 60;
 pub enum InputType {
     /// No input: the machine.
     Machine,
-    /// Error codes, alone or in a few words.
+    /// Error codes, either bare or in a few words.
     Code,
     /// IDs of findings, causes or rules of `convert`, or names of code families.
     Name,
@@ -81,7 +81,7 @@ impl InputType {
     }
 }
 
-/// What a command line without a subcommand was taken for.
+/// The detected input of a command line without a subcommand.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Detected {
@@ -98,7 +98,7 @@ pub struct Detected {
 impl Detected {
     /// The first line of the answer.
     pub(super) fn line(&self) -> Text {
-        // A pasted line of a log would be there twice.
+        // The full command would repeat a pasted line of a log.
         let command = match self.command.char_indices().nth(LINE) {
             Some((at, _)) => format!("{}…", &self.command[..at]),
             None => self.command.clone(),
@@ -107,14 +107,14 @@ impl Detected {
     }
 }
 
-/// The subcommand for inputs: its words, and the inputs as it takes them.
+/// The subcommand for inputs: its words, and the inputs in the form that it accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Route {
     kind: InputType,
     /// The subcommand with its options, for example `check --facts`.
     command: &'static [&'static str],
     inputs: Vec<String>,
-    /// What the input is, if the kind has several forms.
+    /// The form of the input, if the kind has several forms.
     form: Option<ui::Label>,
 }
 
@@ -136,10 +136,10 @@ impl Route {
         matches!(self.kind, InputType::Code | InputType::Name | InputType::Fact | InputType::Api)
     }
 
-    /// The words behind the options of all subcommands.
+    /// The words after the options of all subcommands.
     fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = self.command.iter().map(|&word| word.to_owned()).collect();
-        // An input that looks like an option is none.
+        // An input may look like an option.
         if self.inputs.iter().any(|input| input.starts_with('-') && input != "-") {
             words.push("--".to_owned());
         }
@@ -147,7 +147,7 @@ impl Route {
         words
     }
 
-    /// The command line for people.
+    /// The command line as shown to users.
     fn shown(&self) -> String {
         let words = self.words();
         let quoted: Vec<_> = words.iter().map(|word| shell_quote(word)).collect();
@@ -155,18 +155,18 @@ impl Route {
     }
 }
 
-/// What inputs turned out to be.
+/// The result of detecting inputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Found {
     /// One subcommand handles them.
     One(Route),
     /// Two do, and the user has to choose.
     Two(Route, Route),
-    /// Each needs a command of its own.
+    /// Each needs a separate command.
     Mixed(Vec<Route>),
-    /// An address: nothing is fetched.
+    /// An address, which is not fetched.
     Address,
-    /// Nothing is known of them.
+    /// The inputs are unknown.
     Nothing,
 }
 
@@ -175,7 +175,7 @@ enum Found {
 pub enum Refusal {
     /// A word is close to the name of a subcommand, or a usage error has other reasons.
     Usage,
-    /// Nothing is known of the input.
+    /// The input is unknown.
     Unknown(String),
     /// The input is an address.
     Address(String),
@@ -185,11 +185,11 @@ pub enum Refusal {
     Mixed(Vec<String>),
 }
 
-/// Completes a command line whose first word `thing` is no subcommand, and parses it.
+/// Completes a command line whose first word `thing` is not a subcommand, and parses it.
 ///
 /// # Errors
 ///
-/// If nothing is known of the inputs, or the completed command line is not valid.
+/// If the inputs are unknown, or the completed command line is not valid.
 pub(super) fn complete(
     command: &mut clap::Command,
     arguments: &[OsString],
@@ -204,7 +204,7 @@ pub(super) fn complete(
         .take_while(|text| !is_option(text))
         .map(str::to_owned)
         .collect();
-    // `help convert --lang en`, `help nonsense`: what clap stumbles over is no input.
+    // `help convert --lang en`, `help nonsense`: the word that clap rejects is not an input.
     if things.is_empty() || arguments[at - 1] == "help" {
         return Err(Refusal::Usage);
     }
@@ -222,7 +222,7 @@ pub(super) fn complete(
     let words = route.words();
     let before = arguments[..at].iter().filter(|argument| *argument != "--");
     let mut completed: Vec<OsString> = before.cloned().collect();
-    // Options stand before `--`, since it ends them. Otherwise they stand behind the inputs: the
+    // Options precede `--`, because it ends them. Otherwise they follow the inputs, because the
     // subcommand may end in an option that takes one.
     let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
     completed.extend(words[..end].iter().map(OsString::from));
@@ -237,13 +237,13 @@ pub(super) fn complete(
 /// A command line with its subcommand.
 #[derive(Debug)]
 pub(super) struct Completed {
-    /// What clap makes of it.
+    /// The result of parsing it.
     pub(super) cli: Result<Cli, clap::Error>,
     /// Its arguments.
     pub(super) arguments: Vec<OsString>,
 }
 
-/// Completes a command line without any input: the machine is examined.
+/// Completes a command line without an input: it examines the machine.
 pub(super) fn complete_empty(
     command: &mut clap::Command,
     arguments: &[OsString],
@@ -262,7 +262,7 @@ fn is_option(word: &str) -> bool {
     !rest.is_empty() && !rest.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The first argument that is a negative number, which clap takes for an option.
+/// The first argument that is a negative number, which clap parses as an option.
 pub(super) fn negative_number(arguments: &[OsString]) -> Option<&str> {
     let mut texts = arguments.iter().skip(1).filter_map(|argument| argument.to_str());
     texts.find(|text| text.starts_with('-') && text.len() > 1 && !is_option(text))
@@ -274,12 +274,12 @@ fn is_misspelled(word: &str) -> bool {
     !nearest(word, names.map(|sub| sub.get_name().to_owned()), 1).is_empty()
 }
 
-/// Finds out what inputs are: the words of one, else each by itself.
+/// Detects the kind of inputs: together if they form one input, else each separately.
 fn detect(things: &[String]) -> Found {
     if let [thing] = things {
         return detect_one(thing);
     }
-    // `torch 2.9` is one release, though each word is a name of its own.
+    // `torch 2.9` is one release, although each word is also a name.
     let whole = detect_one(&things.join(" "));
     let one_fact = matches!(&whole, Found::One(route) if route.kind == InputType::Fact);
     let each: Vec<Found> = things.iter().map(|thing| detect_one(thing)).collect();
@@ -296,7 +296,7 @@ fn detect(things: &[String]) -> Found {
     }
 }
 
-/// The command for all of several inputs, if there is one.
+/// The command for all inputs, if there is one.
 fn join(routes: Vec<Route>) -> Found {
     let Some(first) = routes.first() else { return Found::Nothing };
     let inputs = || routes.iter().flat_map(|route| route.inputs.clone()).collect();
@@ -317,16 +317,16 @@ fn detect_one(thing: &str) -> Found {
     place::detect(thing).unwrap_or_else(|| words::detect(thing))
 }
 
-/// The command line for a text that names no file.
+/// The command line for a text that does not name a file.
 pub(super) fn words_of_text(text: &str) -> Option<Vec<String>> {
     match words::detect(text) {
-        // A word that ends like a log would be read as one.
+        // A word with the extension of a log would be read as a file.
         Found::One(route) if route.kind != InputType::Log => Some(route.words()),
         _ => None,
     }
 }
 
-/// Asks which of two commands is meant, if somebody can answer.
+/// Asks the user which of two commands to run, if a terminal is available.
 fn choose(things: &[String], first: Route, second: Route) -> Result<Route, Refusal> {
     let shown = [first.shown(), second.shown()];
     let refusal = || Refusal::Ambiguous(things.join(" "), shown.clone());

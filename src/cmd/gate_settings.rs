@@ -1,4 +1,4 @@
-//! Names the options and settings that can change the exit status of a run.
+//! Lists the options and settings that can change the exit status of a run.
 
 use std::path::Path;
 

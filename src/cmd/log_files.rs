@@ -1,4 +1,4 @@
-//! The files of a machine, as the reader of logs asks for them.
+//! The files of a machine, for the log reader.
 
 use std::io::{self, Read, Seek};
 

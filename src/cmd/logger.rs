@@ -1,4 +1,4 @@
-//! `--log`: what is read and done, on standard error, for bug reports.
+//! `--log`: logs reads and actions on standard error, for bug reports.
 //!
 //! Without the option no logger is set, and a log statement is one comparison.
 #![expect(clippy::disallowed_methods, reason = "writes to standard error")]
@@ -32,7 +32,7 @@ const OWN: [&str; 13] = [
     "verify",
 ];
 
-/// Writes the log records of the program's own crates. Libraries log too, and are left out.
+/// Writes the log records of the program's own crates. Records of libraries are dropped.
 struct Logger;
 
 impl Log for Logger {
@@ -47,14 +47,14 @@ impl Log for Logger {
         let place = record.target().trim_start_matches("ascend_doctor").trim_start_matches("::");
         let line = line(record.level().as_str(), place, &record.args().to_string());
         let ms = BEGIN.elapsed().as_secs_f64() * 1e3;
-        // Whoever closed standard error does not want it.
+        // If standard error is closed, the log is not wanted.
         let _ = writeln!(std::io::stderr().lock(), "[{ms:9.1} ms] {line}");
     }
 
     fn flush(&self) {}
 }
 
-/// One line that acts on no terminal and holds no password of a URL.
+/// Returns one line without terminal control characters and without passwords in URLs.
 fn line(level: &str, place: &str, said: &str) -> String {
     format!("{level:5} {place}: {}", escape_line(&redact_urls(said)))
 }

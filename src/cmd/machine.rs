@@ -1,4 +1,4 @@
-//! The machine that the options name: this one, a tree, a process, or facts read elsewhere.
+//! The machine that the options name: this one, a tree, a process, or recorded facts.
 #![expect(clippy::disallowed_methods, reason = "opens the sysroot that collectors are handed")]
 
 use data::Fault;
@@ -12,9 +12,9 @@ use facts::{FACTS_SCHEMA, Facts};
 use machine::collect::Options;
 use machine::sysroot::Sysroot;
 
-/// The most that is read of a facts file, in bytes.
+/// Maximum size of a facts file, in bytes.
 const FACTS_LIMIT: u64 = 256 << 20;
-/// The most that is read of an environment file, in bytes.
+/// Maximum size of an environment file, in bytes.
 const ENV_LIMIT: u64 = 4 << 20;
 
 /// The machine that the program runs on.
@@ -22,7 +22,7 @@ pub(super) fn this_machine() -> Sysroot {
     Sysroot::live()
 }
 
-/// Opens what `--sysroot`, `--pid` and `--env-file` name; this machine without them.
+/// Opens the machine that `--sysroot`, `--pid` and `--env-file` name; by default this machine.
 pub(super) fn open_machine(args: &MachineArgs) -> anyhow::Result<Sysroot> {
     let mut sysroot = match (&args.sysroot, args.pid) {
         (Some(root), _) => Sysroot::tree(root).map_err(Fault::from)?,
@@ -38,7 +38,7 @@ pub(super) fn open_machine(args: &MachineArgs) -> anyhow::Result<Sysroot> {
     Ok(sysroot)
 }
 
-/// What of the machine is read.
+/// The parts of the machine to read.
 pub(super) fn wanted(args: &ScanArgs) -> Options {
     Options {
         python: args.python.clone(),
@@ -81,7 +81,7 @@ fn parse_env_file(bytes: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
     let mut lines = (1..).zip(lines);
     while let Some((number, line)) = lines.next() {
         if !separated && is_function(line) {
-            // bash exports functions; `env` prints them over several lines, up to one `}`.
+            // Exported functions of bash: `env` prints them over several lines, up to one `}`.
             lines.by_ref().find(|(_, line)| *line == "}");
             continue;
         }
@@ -102,13 +102,14 @@ fn parse_env_file(bytes: &[u8]) -> anyhow::Result<Vec<(String, String)>> {
     Ok(vars)
 }
 
-/// Names of variables may hold much (`BASH_FUNC_x%%`), but nothing that is no text.
+/// Whether a text can be the name of a variable. Names may contain unusual characters
+/// (`BASH_FUNC_x%%`), but no controls, blanks or invalid text.
 fn is_name(name: &str) -> bool {
     let odd = |c: char| c.is_control() || c.is_whitespace() || c == '\u{fffd}';
     !name.is_empty() && !name.contains(odd)
 }
 
-/// Whether a line begins an exported function that goes on: `BASH_FUNC_module%%=() {  eval …`.
+/// Whether a line begins an exported function that continues: `BASH_FUNC_module%%=() {  eval …`.
 fn is_function(line: &str) -> bool {
     let Some((name, body)) = line.split_once('=') else { return false };
     name.starts_with("BASH_FUNC_") && body.starts_with("()") && !body.trim_end().ends_with('}')

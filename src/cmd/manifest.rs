@@ -1,4 +1,4 @@
-//! `manifest`: describe wheels, and compare them with the published ones.
+//! `manifest`: describes wheels, and compares them with the published ones.
 #![expect(clippy::disallowed_methods, reason = "reads wheels that the user named, no machine")]
 
 use data::Fault;

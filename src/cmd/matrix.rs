@@ -1,4 +1,4 @@
-//! `--matrix FILE`: the built-in matrix, or one with a newer file over it.
+//! `--matrix FILE`: the built-in matrix, overlaid by a newer file.
 
 use data::{OrFault as _, faults};
 use std::borrow::Cow;
@@ -7,10 +7,10 @@ use std::path::Path;
 use super::argument_file::read_argument;
 use data::Matrix;
 
-/// The most that is read of a matrix file, in bytes; the built-in one has 0.1 MB.
+/// Maximum size of a matrix file, in bytes; the built-in one has 0.1 MB.
 const MATRIX_LIMIT: u64 = 16 << 20;
 
-/// The matrix to judge by. A file that cannot be used is an error that names its line.
+/// Returns the matrix of the run. The error for an unusable file names its line.
 pub(super) fn load_matrix(file: Option<&Path>) -> anyhow::Result<Cow<'static, Matrix>> {
     let Some(file) = file else { return Ok(Cow::Borrowed(Matrix::builtin())) };
     let shown = file.display().to_string();

@@ -1,8 +1,8 @@
 //! `mcp`: a server of the Model Context Protocol over standard input and output, for coding agents.
 //!
-//! A message is one line of JSON. Each call of a tool is a process of its own that runs this program
-//! with the arguments of the call: it can be canceled, it cannot damage the server, and it has the
-//! limits of the subcommand. Nothing but messages is written to standard output.
+//! A message is one line of JSON. Each tool call runs this program in a separate process with the
+//! arguments of the call: it can be canceled, it cannot damage the server, and it has the limits of
+//! the subcommand. Standard output contains only messages.
 #![expect(clippy::disallowed_methods, reason = "reads messages from standard input")]
 
 mod call;
@@ -30,19 +30,20 @@ use call::{Canceler, Outcome};
 use message::{Era, Request, RpcError};
 use place::Roots;
 
-/// The longest message, in bytes. A longer one ends the server, since the next one cannot be found.
+/// Maximum length of a message, in bytes. A longer message ends the server, because the start of
+/// the next one cannot be found.
 const MESSAGE: u64 = 8 << 20;
-/// The largest number of calls at one time.
+/// Maximum number of simultaneous calls.
 const CALLS: usize = 8;
 
-/// What all requests share.
+/// The state that all requests share.
 #[derive(Debug)]
 struct Server {
     roots: Roots,
     tools: Vec<&'static tool::Tool>,
     limit: Duration,
     lang: Lang,
-    /// Calls that run, by the ID of their request.
+    /// Running calls, by the ID of their request.
     running: Mutex<BTreeMap<String, Canceler>>,
 }
 
@@ -84,7 +85,7 @@ pub(super) fn run(args: &McpArgs, lang: Lang) -> anyhow::Result<ExitStatus> {
                 send(&message::error(&request.id(), &RpcError::busy()))?;
                 continue;
             }
-            // Known before it runs, so that a notice that follows at once finds it.
+            // Registered before it runs, so that an immediate cancellation finds it.
             let canceler = Canceler::default();
             lock(&server.running).insert(request.id().to_string(), canceler.clone());
             let server = Arc::clone(&server);
@@ -95,7 +96,7 @@ pub(super) fn run(args: &McpArgs, lang: Lang) -> anyhow::Result<ExitStatus> {
             send(&server.answer(&request))?;
         }
     }
-    // Whoever asked is gone.
+    // The client has disconnected.
     for canceler in lock(&server.running).values() {
         canceler.cancel();
     }
@@ -117,7 +118,7 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 impl Server {
-    /// Takes note of a message that has no answer. Unknown ones are ignored.
+    /// Handles a message that needs no answer. Ignores unknown ones.
     fn notice(&self, request: &Request) {
         if request.method == "notifications/cancelled"
             && let Some(id) = request.params.get("requestId")
@@ -169,7 +170,7 @@ impl Server {
         };
         lock(&self.running).remove(&id.to_string());
         if let Some(answer) = answer {
-            // A client that is gone needs no answer; the loop sees the end of its input.
+            // A disconnected client needs no answer; the loop detects the end of its input.
             let _ = send(&answer);
         }
     }
@@ -182,7 +183,7 @@ impl Server {
         let arguments = request.params.get("arguments").unwrap_or(&empty);
         let order = match tool.order(arguments, &self.roots) {
             Ok(order) => order,
-            // The model can correct what it asked for.
+            // The model can correct its arguments.
             Err(why) => return Ok(Some(page::refusal(&why))),
         };
         let cursor = page::read_cursor(arguments)?;

@@ -1,5 +1,5 @@
-//! The subcommands: from arguments and named files to calls of the layers below, and from their
-//! reports to the terminal and the exit status.
+//! The subcommands: translate arguments and named files to calls of the layers below, and their
+//! reports to terminal output and the exit status.
 
 mod argument_file;
 mod audit_ops;
@@ -189,7 +189,8 @@ const fn name_of_work(command: &Command) -> Option<&'static str> {
     })
 }
 
-/// Whether a subcommand prints an answer for people, rather than a file: a page, facts, a script.
+/// Whether a subcommand prints an answer for people, rather than a file, such as a page, facts or a
+/// script.
 fn prints_a_report(command: &Command) -> bool {
     match command {
         Command::Check(args) => {
@@ -207,7 +208,7 @@ fn prints_a_report(command: &Command) -> bool {
     }
 }
 
-/// Whether a subcommand does something in parallel: the others start no thread.
+/// Whether a subcommand works in parallel: the others start no threads.
 const fn works_in_parallel(command: &Command) -> bool {
     !matches!(
         command,
@@ -215,8 +216,8 @@ const fn works_in_parallel(command: &Command) -> bool {
     )
 }
 
-/// Whether a subcommand reads tables: those that only describe the command line do not, so that a
-/// damaged data pack does not stop them.
+/// Whether a subcommand uses tables. A damaged data pack must not stop subcommands that only
+/// describe the command line.
 fn uses_tables(command: Option<&Command>) -> bool {
     use Command::{Completions, Install, Man, VerifyChild};
     !matches!(command, None | Some(Completions(_) | Install(_) | Man(_) | VerifyChild { .. }))
@@ -233,7 +234,7 @@ fn check_writable(file: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// As [`finish`], on standard error, for runs that use standard output for something else.
+/// Like [`finish`], but on standard error, for runs that use standard output for other data.
 fn finish_on_stderr(mut report: Report, output: &Output) -> anyhow::Result<ExitStatus> {
     output.settle(&mut report);
     output
@@ -242,7 +243,7 @@ fn finish_on_stderr(mut report: Report, output: &Output) -> anyhow::Result<ExitS
     Ok(report.exit_status())
 }
 
-/// As [`finish`], and writes metrics to another file if one is named.
+/// Like [`finish`], but also writes metrics to another file if one is named.
 fn finish_with_metrics(
     mut report: Report,
     metrics: Option<&Path>,

@@ -26,7 +26,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct InputMember<'a> {
-    /// What a command line without a subcommand was taken for.
+    /// The detected input of a command line without a subcommand.
     input: &'a Detected,
 }
 
@@ -36,13 +36,13 @@ pub(crate) struct InputMember<'a> {
 pub(crate) struct WithInput<'a, D> {
     #[serde(flatten)]
     document: &'a D,
-    /// What a command line without a subcommand was taken for.
+    /// The detected input of a command line without a subcommand.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     input: Option<&'a Detected>,
 }
 
-/// The output options, decided.
+/// The resolved output options.
 #[derive(Debug)]
 pub(super) struct Output {
     file: Option<PathBuf>,
@@ -51,16 +51,16 @@ pub(super) struct Output {
     style: Style,
     settings: Settings,
     data: DataInUse,
-    /// The data pack, as it is shown.
+    /// The data pack, in displayed form.
     pack: Option<String>,
-    /// What the input was taken for, if no subcommand was named.
+    /// The detected input, if no subcommand was named.
     detected: Option<Detected>,
-    /// Whether the answer begins with it.
+    /// Whether the answer begins with the detected input.
     says_detected: bool,
 }
 
 impl Output {
-    /// The options with the report going to `file`, or to standard output.
+    /// Creates the options for a report to `file`, or to standard output.
     pub(super) fn new(
         args: &OutputArgs,
         file: Option<PathBuf>,
@@ -95,23 +95,23 @@ impl Output {
         }
     }
 
-    /// The tables that the run uses.
+    /// The tables of the run.
     pub(super) fn data(&self) -> &DataInUse {
         &self.data
     }
 
-    /// Names the input that the program detected.
+    /// Sets the detected input.
     pub(super) fn set_detected(&mut self, detected: Option<Detected>, is_said: bool) {
         self.detected = detected;
         self.says_detected = is_said;
     }
 
-    /// What the file of settings says.
+    /// The content of the settings file.
     pub(super) fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Puts the last touches to a report: what the settings leave out, what fails it, its order.
+    /// Completes a report: applies the settings and the gate, and sorts it.
     pub(super) fn settle(&self, report: &mut Report) {
         self.settings.skips.apply(report);
         goals::mark_warnings(report);
@@ -131,12 +131,12 @@ impl Output {
         report.sort();
     }
 
-    /// The data pack, as it is shown.
+    /// The data pack, in displayed form.
     pub(super) fn pack(&self) -> Option<&str> {
         self.pack.as_deref()
     }
 
-    /// The data pack in a few words.
+    /// A short description of the data pack.
     fn describe_pack(&self) -> Text {
         let file = self.pack.as_deref().unwrap_or_default();
         let date = &self.data.as_of;
@@ -150,13 +150,13 @@ impl Output {
         self.format.unwrap_or(Format::Text)
     }
 
-    /// The format, where another option than `--format` names it.
+    /// Sets the format if an option other than `--format` selects it.
     pub(super) fn set_format(&mut self, format: Format) {
         self.format = Some(format);
     }
 
-    /// Refuses `--format` for `what`, which is a document for programs and no report: it is JSON,
-    /// whether that is asked for or not.
+    /// Rejects `--format` for `what`, which is a document for machine use and not a report: it is
+    /// always JSON.
     pub(super) fn only_json(&self, what: &str) -> anyhow::Result<()> {
         match self.format {
             None | Some(Format::Json) => Ok(()),
@@ -164,7 +164,7 @@ impl Output {
         }
     }
 
-    /// Refuses every other format than the one that `what` writes.
+    /// Rejects all formats except the one that `what` writes.
     pub(super) fn only(&self, format: Format, what: &str) -> anyhow::Result<()> {
         match self.format {
             None => Ok(()),
@@ -177,17 +177,17 @@ impl Output {
         }
     }
 
-    /// How to render.
+    /// The style of rendering.
     pub(super) fn style(&self) -> Style {
         self.style
     }
 
-    /// The language of the words.
+    /// The language of the output.
     pub(super) fn lang(&self) -> Lang {
         self.style.lang
     }
 
-    /// Whether the report goes to a file.
+    /// Whether the report is written to a file.
     pub(super) fn has_file(&self) -> bool {
         self.file.is_some()
     }
@@ -197,7 +197,7 @@ impl Output {
         self.format() == Format::Text
     }
 
-    /// Lets `render` write to standard error, where standard output carries something else.
+    /// Calls `render` with standard error, for runs that use standard output for other data.
     pub(super) fn write_to_stderr(
         &self,
         render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
@@ -206,7 +206,7 @@ impl Output {
         render(&mut anstream::stderr(), self.style)
     }
 
-    /// Writes a document for programs, on one line with `--format jsonl`.
+    /// Writes a document for machine use, on one line with `--format jsonl`.
     pub(super) fn write_document(&self, document: &impl Serialize) -> io::Result<()> {
         let document = WithInput { document, input: self.detected.as_ref() };
         self.write(|out, _| match self.format() {
@@ -215,7 +215,7 @@ impl Output {
         })
     }
 
-    /// The exit status of an answer that is no report, by `--fail-on` and `--on-inconclusive`.
+    /// The exit status of an answer that is not a report, by `--fail-on` and `--on-inconclusive`.
     pub(super) fn gated(&self, status: ExitStatus) -> ExitStatus {
         match (status, self.gate.fail_on, self.gate.on_inconclusive) {
             (ExitStatus::Findings, FailOn::Never, _)
@@ -229,7 +229,7 @@ impl Output {
         self.style.quiet
     }
 
-    /// Lets `render` write to the right place. A file is replaced as a whole or not at all.
+    /// Calls `render` with the selected destination. A file is replaced completely or not at all.
     pub(super) fn write(
         &self,
         render: impl FnOnce(&mut dyn Write, Style) -> io::Result<()>,
@@ -259,7 +259,8 @@ impl Output {
     }
 }
 
-/// `--color`, then `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, then the terminal.
+/// Whether to use colors: `--color`, then `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, then
+/// the terminal.
 fn colour(when: ColorWhen, terminal: bool, variable: impl Fn(&str) -> Option<String>) -> bool {
     match when {
         ColorWhen::Always => true,

@@ -19,10 +19,10 @@ use rustix::io::Errno;
 
 use super::cleanup::SignalGuard;
 
-/// How the names of temporary files begin.
+/// Prefix of the names of temporary files.
 const TEMPORARY: &str = ".ascend-doctor-";
 
-/// How a file is replaced.
+/// The method of replacing a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ReplaceMode {
     /// By renaming if possible, else by writing into the file.
@@ -44,8 +44,8 @@ enum Destination {
     New(Place),
 }
 
-/// Replaces the file at `path` by what `fill` writes. If `fill` fails, the old content remains
-/// where renaming is possible.
+/// Replaces the content of the file at `path` by the output of `fill`. If `fill` fails, the old
+/// content remains where renaming is possible.
 ///
 /// # Errors
 ///
@@ -80,11 +80,11 @@ pub(super) fn replace(
     }
 }
 
-/// Checks that [`replace`] can write to `path`, before the work whose result it holds.
+/// Checks that [`replace`] can write to `path`, before the work for its content starts.
 ///
 /// # Errors
 ///
-/// With the reason why not, as [`replace`].
+/// With the reason, as [`replace`].
 pub(super) fn check_replaceable(path: &Path, mode: ReplaceMode) -> io::Result<()> {
     match find_destination(path)? {
         Destination::Stdout | Destination::Stream(_) => Ok(()),
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn replaced_file_keeps_its_mode() {
         named::note_start();
-        // The clock of files stands still for some milliseconds at a time.
+        // The file system clock advances only every few milliseconds.
         std::thread::sleep(std::time::Duration::from_millis(20));
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);

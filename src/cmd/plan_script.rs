@@ -6,8 +6,8 @@ use checks::plan::{PlanStep, RepairPlan};
 use data::{Phase, Requirement, goals, ui};
 use render::{Script, ScriptStep};
 
-/// Puts a plan into the words of a script. `inside` says whether the machine is a container, whose
-/// shell cannot run what belongs on the host. `again` is the command that checks once more.
+/// Returns a plan as a script. `inside` is true if the machine is a container, whose shell cannot
+/// run steps for the host. `again` is the command for the final check.
 pub(super) fn script(
     plan: &RepairPlan,
     report: &Report,
@@ -96,7 +96,7 @@ fn script_step(step: &PlanStep, inside: bool, lang: Lang) -> ScriptStep {
     }
 }
 
-/// Whether a command has no gap that a person has to fill (`…`, `<chip>`).
+/// Whether a command has no placeholder to fill in manually (`…`, `<chip>`).
 fn is_complete(run: &str) -> bool {
     let has_gap = run.split_whitespace().any(|word| {
         let gap = word.split_once('<').and_then(|(_, rest)| rest.split_once('>'));

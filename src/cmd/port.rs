@@ -1,4 +1,4 @@
-//! `port`: whether a project will run on NPUs, and what to do for it.
+//! `port`: checks whether a project will run on NPUs, and lists the necessary work.
 #![expect(clippy::disallowed_methods, reason = "looks at the directory that the user named")]
 
 use clap::Parser as _;
@@ -14,7 +14,7 @@ use base::report::{ExitStatus, Report};
 use checks::verdict::run_all_checks;
 use machine::collect::{self, Options};
 
-/// The largest file of requirements, in bytes.
+/// Maximum size of a requirements file, in bytes.
 const REQUIREMENTS: u64 = 1 << 20;
 /// Files of requirements at the top of a project.
 const FILES: [&str; 6] = [
@@ -31,7 +31,7 @@ pub(super) fn run(args: &PortArgs, output: &Output) -> anyhow::Result<ExitStatus
     let is_dir = args.dir.metadata().or_fault(|| faults::CannotRead { path: &dir }.fault())?;
     anyhow::ensure!(is_dir.is_dir(), faults::PortNotDirectory { path: &dir }.fault());
     let convert = convert::preview(&convert_args(&dir, args)?)?;
-    // Sources without a model have nothing to audit: that is not known, rather than good.
+    // Sources without a model have nothing to audit: the result is unknown, not good.
     let audit = audit_ops::report_of(&audit_args(&dir, args)?, output.format().is_json());
     let audit = audit.map(|(report, _)| report).map_err(|error| describe_chain(error.chain()));
     let mut found = Vec::new();
@@ -49,7 +49,7 @@ pub(super) fn run(args: &PortArgs, output: &Output) -> anyhow::Result<ExitStatus
     finish(combine(Sources { dir, convert, audit, requirements, machine }), output)
 }
 
-/// The report on this machine, if it has anything of the Ascend stack.
+/// The report on this machine, if it has NPUs or Ascend software.
 fn examine_machine(output: &Output) -> Option<Report> {
     let options = Options { hash: false, npu_smi: false, ..Options::default() };
     let facts = collect::collect(&this_machine(), &options);

@@ -1,6 +1,6 @@
 //! A line on standard error for work that takes longer than a second, if a terminal shows it.
 //!
-//! One line exists at a time. Everything that is printed ends it first.
+//! Only one line exists at a time. All other output ends it first.
 #![expect(clippy::disallowed_methods, reason = "the one place that draws on standard error")]
 
 use std::io::IsTerminal as _;
@@ -13,9 +13,9 @@ use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use base::progress::Progress;
 
-/// Work that ends sooner shows nothing.
+/// Work that ends earlier shows no line.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The time between two drawings.
+/// The interval between two drawings.
 const TICK: Duration = Duration::from_millis(100);
 
 static ACTIVITY: Mutex<Option<Activity>> = Mutex::new(None);
@@ -28,7 +28,7 @@ struct Activity {
     drawing: JoinHandle<()>,
 }
 
-/// Starts the line of a subcommand, unless standard error is no terminal or the user wants quiet.
+/// Starts the line of a subcommand, unless standard error is not a terminal or `quiet` is set.
 pub(super) fn start(name: &'static str, quiet: bool) {
     if quiet || !std::io::stderr().is_terminal() {
         return;
@@ -52,13 +52,13 @@ pub(super) fn start(name: &'static str, quiet: bool) {
         }
         bar.finish_and_clear();
     });
-    // Without a thread there is no line.
+    // If the thread cannot be started, there is no line.
     let Ok(drawing) = drawing else { return };
     let activity = Activity { name, text, end, drawing };
     *ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner) = Some(activity);
 }
 
-/// Removes the line, before something else is printed.
+/// Removes the line before other output.
 pub(super) fn stop() {
     let activity = ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(Activity { end, drawing, .. }) = activity {
@@ -76,7 +76,7 @@ pub(super) fn show(step: &str) {
     }
 }
 
-/// Returns the listener of collectors, which shows how much of the files is read.
+/// Returns the listener for collectors, which shows the progress of reading files.
 pub(super) fn listener() -> Progress {
     if ACTIVITY.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
         return Progress::default();

@@ -17,7 +17,7 @@ use render::{Format, render, write_csv};
 /// The word that lists the keys.
 const HELP: &str = "help";
 
-/// Lets `--query` write CSV, and nothing else do so.
+/// Allows `--query` to write CSV, and rejects CSV in all other cases.
 pub(super) fn settle_format(command: &Command, output: &mut Output) -> anyhow::Result<()> {
     let has_query = match command {
         Command::Check(args) => !args.query.is_empty(),
@@ -55,7 +55,7 @@ fn unknown(name: &str, wanted: &str) -> data::Fault {
     faults::NoSuchKey { name: escape_line(name).as_ref(), why: hint }.fault()
 }
 
-/// Whether the user asks for the keys.
+/// Whether the user requests the list of keys.
 pub(super) fn asks_for_help(names: &[String]) -> bool {
     names.iter().any(|name| name == HELP)
 }
@@ -88,7 +88,7 @@ pub(super) fn finish(
     write(&report, &fleet, keys, metrics, output)
 }
 
-/// Writes the values of all hosts of a fleet, of which `report` is the settled comparison.
+/// Writes the values of all hosts of a fleet; `report` is the settled comparison.
 pub(super) fn write(
     report: &Report,
     fleet: &Fleet,

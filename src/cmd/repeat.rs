@@ -1,7 +1,6 @@
-//! `check --every`: the same check again and again, for containers without a shell.
+//! `check --every`: repeats the same check, for containers without a shell.
 //!
-//! Each run is a process of its own, so that a read that hangs, or memory that a run leaves behind,
-//! ends with it.
+//! Each run is a separate process, which ends hanging reads and releases leaked memory.
 #![expect(
     clippy::disallowed_methods,
     reason = "starts this program again, with the arguments that it was given"
@@ -23,17 +22,17 @@ use crate::cli::CheckArgs;
 use base::report::ExitStatus;
 use data::ui;
 
-/// The option that the repeated runs do not have.
+/// The option to remove for the repeated runs.
 const OPTION: &str = "--every";
 
 /// Runs the check until a signal ends it.
 ///
 /// # Errors
 ///
-/// If the first run cannot work: its arguments, or what it needs, are wrong.
+/// If the first run fails because its arguments or its environment are wrong.
 pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     progress::stop();
-    // As the first process of a container the program has no default reaction to signals.
+    // As the first process of a container, the program has no default reaction to signals.
     let mut signals =
         Signals::new([SIGHUP, SIGINT, SIGTERM]).or_fault(|| faults::CannotRepeat.fault())?;
     let program = std::env::current_exe().or_fault(|| faults::NoOwnProgram.fault())?;
@@ -57,7 +56,7 @@ pub(super) fn run(args: &CheckArgs, output: &Output) -> anyhow::Result<ExitStatu
                 break status;
             }
             if receiver.recv_timeout(Duration::from_millis(50)).is_ok() {
-                // The signal of a terminal reaches the child too; any other one does not.
+                // The signal of a terminal also reaches the child; other signals do not.
                 let _ = child.kill();
                 let _ = child.wait();
                 return Ok(ExitStatus::Clean);

@@ -1,4 +1,4 @@
-//! `report`: what other runs wrote in JSON, as a page for people who would rather look than read.
+//! `report`: renders JSON output of other runs as a page for people.
 
 use data::{OrFault as _, faults};
 use std::path::Path;
@@ -12,13 +12,13 @@ use crate::cli::ReportArgs;
 use base::report::ExitStatus;
 use render::{Document, Format, read_document, render_documents};
 
-/// The most that is read of a report, in bytes; a page of it takes some five times that in memory.
+/// Maximum size of a report, in bytes; its page takes about five times as much memory.
 const LIMIT: u64 = 32 << 20;
-/// The most that all reports of a page have together, in bytes.
+/// Maximum total size of all reports of a page, in bytes.
 const TOGETHER: u64 = 64 << 20;
-/// The most that is read of a bundle, in bytes.
+/// Maximum size of a bundle, in bytes.
 const BUNDLE: u64 = 256 << 20;
-/// The most reports on one page.
+/// Maximum number of reports on one page.
 const FILES: usize = 200;
 
 pub(super) fn run(args: &ReportArgs, output: &Output) -> anyhow::Result<ExitStatus> {

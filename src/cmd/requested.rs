@@ -1,4 +1,4 @@
-//! Versions and chips that users type in part: their meaning, and the error for unknown ones.
+//! Abbreviated versions and chips: their meaning, and the error for unknown ones.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -15,7 +15,7 @@ use data::{
     ui,
 };
 
-/// The options that were given in part.
+/// The options with abbreviated values.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct ResolvedMember<'a> {
@@ -27,30 +27,30 @@ pub(crate) struct ResolvedMember<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Resolution<'a> {
-    /// As the user wrote it.
+    /// The value as written by the user.
     asked: &'a str,
-    /// What it stands for.
+    /// The full value.
     resolved: &'a str,
 }
 
-/// Values of options that are only the beginning of their meaning.
+/// Values of options that are a prefix of their meaning.
 #[derive(Debug, Default)]
 pub(super) struct Shortened(Vec<(&'static str, String, String)>);
 
 impl Shortened {
-    /// Notes an option with the text of the user and its meaning.
+    /// Records an option with the text of the user and its meaning.
     pub(super) fn note<V: Display>(&mut self, option: &'static str, resolved: &Resolved<V>) {
         if resolved.is_shortened() {
             self.add(option, &resolved.asked, &resolved.version.to_string());
         }
     }
 
-    /// As [`Self::note`], for values that are no versions.
+    /// Like [`Self::note`], for values that are not versions.
     pub(super) fn add(&mut self, option: &'static str, asked: &str, meaning: &str) {
         self.0.push((option, escape_line(asked).into_owned(), meaning.to_owned()));
     }
 
-    /// Adds the values to a report, for people and for programs.
+    /// Adds the values to the text and the data of a report.
     pub(super) fn add_to(&self, report: &mut Report) {
         if self.0.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! `ascend-doctor.toml`: found, read, and put where the options do not say otherwise.
+//! `ascend-doctor.toml`: finds and reads the file, and applies it to options that were not given.
 #![expect(clippy::disallowed_methods, reason = "finds a file of the user in the working directory")]
 
 use data::{FileError, OrFault as _, faults, ui};
@@ -19,49 +19,49 @@ use base::report::{FailOn, GateSetting};
 use base::text::Text;
 use checks::site::Expectations;
 
-/// The most that is read of the file, in bytes.
+/// Maximum size of the file, in bytes.
 const LIMIT: u64 = 1 << 20;
 
-/// What the file says that no option can.
+/// Settings of the file without an equivalent option.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Settings {
-    /// The file, as it is shown; `None` where there is none.
+    /// The file in displayed form; `None` if there is none.
     pub(super) file: Option<String>,
-    /// Settings that change the gate, each with its value and file.
+    /// Settings that change the gate, with their values and file.
     pub(super) gate: Vec<GateSetting>,
-    /// The findings that are known and accepted.
+    /// The known and accepted findings.
     pub(super) skips: Skips,
     /// Fail levels of families.
     pub(super) families: BTreeMap<String, FailOn>,
-    /// The goal that `check` has to prove.
+    /// The goal that `check` must prove.
     pub(super) goal: Option<ExpectedGoal>,
-    /// What is expected of a machine.
+    /// The expected state of a machine.
     pub(super) site: Option<Expectations>,
-    /// Error codes and causes over the built-in ones.
+    /// Error codes and causes that overlay the built-in ones.
     pub(super) errors: Option<PathBuf>,
-    /// Why a file was found but ignored.
+    /// The reason why a file was found but ignored.
     pub(super) ignored: Option<Text>,
 }
 
-/// A file of settings that was read.
+/// A settings file that was read.
 #[derive(Debug)]
 pub(super) struct Found {
-    /// The file, as it is shown.
+    /// The file in displayed form.
     pub(super) shown: String,
-    /// Whether `--config` names it, rather than that it is in the working directory.
+    /// Whether `--config` names it; otherwise it is in the working directory.
     pub(super) is_named: bool,
     /// Its content.
     pub(super) config: Config,
 }
 
-/// The file of settings, before any table is read: it may name the data pack.
+/// The settings file, before any table is read: it may name the data pack.
 #[derive(Debug)]
 pub(super) enum Located {
     /// There is none.
     Nothing,
-    /// It is in the examined root, and the user did not name it: file and root.
+    /// It is in the examined root, and the user did not name it. Contains file and root.
     Ignored(String, String),
-    /// It is in the working directory, but others own it or can write to it.
+    /// It is in the working directory, but other users own it or can write to it.
     Foreign(String),
     /// It was read.
     File(Box<Found>),
@@ -99,7 +99,7 @@ fn in_line(file: &str, error: &FileError) -> anyhow::Error {
     super::error_message::in_line(file, error).into()
 }
 
-/// Fills the options that were not given.
+/// Sets the options that were not given.
 pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings> {
     let Found { shown, config, .. } = match located {
         Located::Nothing => return Ok(Settings::default()),
@@ -153,7 +153,7 @@ pub(super) fn apply(cli: &mut Cli, located: Located) -> anyhow::Result<Settings>
     Ok(Settings { file: Some(shown), skips, families, goal, site, errors, gate, ignored: None })
 }
 
-/// Reports an ignored file on standard error, and in the report that follows.
+/// Reports an ignored file on standard error, and in the following report.
 fn ignore(cli: &Cli, why: &Text) -> Settings {
     if !cli.output.quiet {
         print_to_stderr(why.get(choose_language(cli.output.lang)));
@@ -161,7 +161,7 @@ fn ignore(cli: &Cli, why: &Text) -> Settings {
     Settings { ignored: Some(why.clone()), ..Settings::default() }
 }
 
-/// A setting as it is shown, with its file.
+/// A setting in displayed form, with its file.
 fn name_setting<V: clap::ValueEnum>(
     key: &str,
     value: Option<V>,
@@ -171,7 +171,7 @@ fn name_setting<V: clap::ValueEnum>(
     Some(GateSetting::setting(key, value.get_name().to_owned(), file, None))
 }
 
-/// Returns what of a file changes the exit status, besides levels.
+/// Returns the settings of a file that change the exit status, except levels.
 fn gate_entries(file: &str, config: &Config, skips: &[Skip]) -> Vec<GateSetting> {
     let mut gate = Vec::new();
     for skip in skips {
@@ -189,19 +189,19 @@ fn gate_entries(file: &str, config: &Config, skips: &[Skip]) -> Vec<GateSetting>
     gate
 }
 
-/// Whether only the user and root can change a file: its owner and its permissions decide. Under
-/// `sudo` the user is root, and whoever called it is somebody else.
+/// Whether only the user and root can change a file, by its owner and permissions. Under `sudo` the
+/// user is root, and the calling user is not trusted.
 const fn is_own(owner: u32, mode: u32, user: u32) -> bool {
     (owner == user || owner == 0) && mode & 0o022 == 0
 }
 
-/// Whether nobody but the user and root can replace what is in a directory. In one with the sticky
-/// bit, such as `/tmp`, others can add entries and replace their own only.
+/// Whether only the user and root can replace entries of a directory. With the sticky bit, as in
+/// `/tmp`, other users can add entries and replace only their own.
 const fn is_own_directory(owner: u32, mode: u32, user: u32) -> bool {
     (owner == user || owner == 0) && (mode & 0o022 == 0 || mode & 0o1000 != 0)
 }
 
-/// A place of the file.
+/// The location of the file.
 enum Place {
     Nothing,
     Ignored(String, String),
@@ -220,15 +220,15 @@ fn find(cli: &Cli) -> anyhow::Result<Place> {
     if !asked && path.symlink_metadata().is_err() {
         return Ok(Place::Nothing);
     }
-    // A pipe would read as no settings at all, or wait; one that is named is meant.
+    // A pipe would appear empty, or block. A pipe named by the user is intentional.
     if !asked && path.metadata().is_ok_and(|about| !about.is_file()) {
         bail!(faults::SettingsNotRegular { name: NAME }.fault());
     }
-    // Others could put a file into a shared directory that lets every gate pass.
+    // In a shared directory, other users could create a file that lets every gate pass.
     if !asked && !is_trusted(&path) {
         return Ok(Place::Foreign(path.display().to_string()));
     }
-    // What is examined may be hostile: it does not decide what is said about it.
+    // The examined machine may be hostile: it must not influence its report.
     if let Some(root) = examined_root(cli.command.as_ref())
         && is_inside(&path, root)
     {
@@ -241,8 +241,8 @@ fn find(cli: &Cli) -> anyhow::Result<Place> {
     Ok(Place::File(path))
 }
 
-/// Whether nobody but the user and root can change a file, the link that leads to it, or replace one
-/// of the directories above them.
+/// Whether only the user and root can change a file and the link to it, and replace their parent
+/// directories.
 fn is_trusted(path: &Path) -> bool {
     let user = rustix::process::geteuid().as_raw();
     let own = |meta: &Metadata| {
@@ -256,7 +256,7 @@ fn is_trusted(path: &Path) -> bool {
     }
     let holder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let above = |path: &Path| path.canonicalize().ok();
-    // Of the file itself, and of the link.
+    // The directories of the file itself, and of the link.
     let dirs = [
         above(path).and_then(|path| path.parent().map(Path::to_owned)),
         above(holder.unwrap_or(Path::new("."))),
@@ -268,7 +268,7 @@ fn is_trusted(path: &Path) -> bool {
     dirs.iter().all(|dir| dir.as_ref().is_some_and(|dir| dir.ancestors().all(own_directory)))
 }
 
-/// The root that is examined, if it is not that of this machine.
+/// The examined root, if it is not that of this machine.
 fn examined_root(command: Option<&Command>) -> Option<&Path> {
     match command? {
         Command::Check(args) => args.scan.machine.sysroot.as_deref(),
@@ -278,11 +278,11 @@ fn examined_root(command: Option<&Command>) -> Option<&Path> {
     }
 }
 
-/// Whether a file lies in a directory, links resolved. In doubt it does.
+/// Whether a file is inside a directory, with links resolved. Returns true in doubt.
 fn is_inside(file: &Path, dir: &Path) -> bool {
     let Ok(dir) = dir.canonicalize() else { return false };
     let inside = |path: &Path| path.canonicalize().map_or(true, |path| path.starts_with(&dir));
-    // A link in the root that leads out of it was put there by whoever made the root.
+    // A link in the root that leads out of it belongs to the creator of the root.
     let holder = file.parent().filter(|parent| !parent.as_os_str().is_empty());
     inside(file) || inside(holder.unwrap_or(Path::new(".")))
 }
@@ -317,7 +317,7 @@ mod tests {
             (1000, 0o40_775, 1000, false),
             (1000, 0o40_777, 1000, false),
             (1001, 0o40_755, 1000, false),
-            // Somebody who uses `sudo` is not root.
+            // A user who runs `sudo` is not root.
             (1000, 0o40_755, 0, false),
             (1001, 0o41_777, 1000, false),
         ] {

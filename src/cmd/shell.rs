@@ -1,4 +1,4 @@
-//! `completions` and `man`: what a shell and `man` have to know of the command line.
+//! `completions` and `man`: describe the command line for shells and for `man`.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use base::text::{Lang, escape_line, nearest};
 use convert::rules::Rules;
 use data::{Catalog, Matrix};
 
-/// The name under which the program is called.
+/// The command name of the program.
 const NAME: &str = "ascend-doctor";
 
 /// Writes the completions of a shell.
@@ -40,7 +40,7 @@ fn script(shell: Shell, lang: Lang) -> Vec<u8> {
     script
 }
 
-/// Adds the values that the tables know: IDs, rules, chips and versions.
+/// Adds the values in the tables: IDs, rules, chips and versions.
 fn with_known_values(command: Command) -> Command {
     let known = known_values();
     command.mut_subcommands(|sub| {
@@ -96,7 +96,7 @@ fn known_values() -> Vec<KnownValues> {
     ]
 }
 
-/// Writes a manual page, or all of them into a directory.
+/// Writes a manual page, or all pages into a directory.
 pub(super) fn man(args: &ManArgs, lang: Lang) -> anyhow::Result<ExitStatus> {
     let pages = pages(lang)?;
     if let Some(dir) = &args.output_dir {
@@ -134,7 +134,7 @@ fn plain(page: &str) -> Option<&str> {
     page.strip_prefix(NAME)?.strip_prefix('-')
 }
 
-/// The command line without what only the program itself calls.
+/// The command line without subcommands for internal use.
 fn command(lang: Lang) -> Command {
     let whole = crate::cli::described(crate::cli::command(), lang);
     let shown: Vec<Command> =
@@ -192,7 +192,7 @@ mod tests {
     fn completions_know_subcommands_options_and_values() {
         for shell in <Shell as clap::ValueEnum>::value_variants() {
             let script = String::from_utf8(script(*shell, Lang::En)).unwrap();
-            // Not every shell is told the values.
+            // Only these shells receive the values.
             let values = matches!(shell.to_string().as_str(), "bash" | "fish" | "zsh");
             let words = ["translate-error", "require-npu", "fail-on", "junit"];
             for word in &words[..if values { 4 } else { 3 }] {

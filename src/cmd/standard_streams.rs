@@ -7,7 +7,7 @@
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::os::fd::AsFd;
 
-/// Lets `print` write to standard output; its first argument is whether that is a terminal.
+/// Calls `print` with standard output; its first argument is whether that is a terminal.
 pub(super) fn print(print: impl FnOnce(bool, &mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     super::progress::stop();
     let mut out = BufWriter::new(io::stdout().lock());
@@ -20,7 +20,7 @@ pub(super) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Lets `ask` read answers from standard input and write questions to standard error.
+/// Calls `ask` with standard input for answers and standard error for questions.
 pub(super) fn ask_user(
     ask: impl FnOnce(&mut dyn io::BufRead, &mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
@@ -28,9 +28,9 @@ pub(super) fn ask_user(
     ask(&mut io::stdin().lock(), &mut io::stderr().lock())
 }
 
-/// Prints a line to standard error, next to the result on standard output. On a terminal a long one
-/// is wrapped, two columns further in. In a pipe or a file it stays on one line, so that `grep`
-/// finds an error in the log of a job, unless `COLUMNS` has a width.
+/// Prints a line to standard error, next to the result on standard output. On a terminal, wraps
+/// long lines and indents the rest by two columns. In a pipe or a file the line stays whole, so
+/// that `grep` finds an error in the log of a job, unless `COLUMNS` sets a width.
 pub(super) fn print_to_stderr(line: &str) {
     super::progress::stop();
     let asked = || std::env::var("COLUMNS").ok()?.parse().ok();

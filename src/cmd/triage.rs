@@ -1,4 +1,4 @@
-//! `triage`: one answer to an issue text and the logs next to it.
+//! `triage`: one answer to the text of an issue and its logs.
 
 mod reply;
 pub(super) mod texts;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &TriageArgs, output: &Output) -> anyhow::Result<ExitStat
     Ok(report.exit_status())
 }
 
-/// The facts in a bundle. Other archives have none.
+/// The facts in a bundle. Other archives contain none.
 fn facts_of_bundle(input: &str) -> Option<Facts> {
     let endings = [".tar.gz", ".tgz"];
     let is_archive = endings.iter().any(|ending| input.ends_with(ending));

@@ -19,21 +19,21 @@ use base::report::{DataOrigin, ExitStatus};
 use base::text::{Lang, Text};
 use data::{KnownWheels, Matrix, ui};
 
-/// Inputs that a refusal shows, with the keys of what they are in `data/ui.toml`.
+/// Example inputs for a refusal, with the keys of their kinds in `data/ui.toml`.
 const EXAMPLES: [(&str, ui::Label); 3] = [
     ("507035", ui::INPUT_CODE),
     ("train.log", ui::INPUT_LOG),
     ("'torch_npu 2.7.1'", ui::SHEET_RELEASE),
 ];
 
-/// Why a command line was not run.
+/// The reason why a command line was not run.
 #[derive(Debug)]
 pub enum Rejection {
-    /// It is not valid, or asks for help or the version.
+    /// It is not valid, or requests help or the version.
     Usage(clap::Error),
     /// It names no subcommand, and its input selects none.
     Input(Refusal),
-    /// The tables that tell inputs apart cannot be used.
+    /// The tables that identify inputs are unusable.
     Tables(anyhow::Error),
 }
 
@@ -85,7 +85,7 @@ fn unnamed_input(error: &clap::Error, arguments: &[OsString]) -> Option<String> 
     }
 }
 
-/// The error, and for a request for help its screen.
+/// Returns the error, with a help screen if the error is a request for help.
 fn with_help_screen(error: clap::Error, arguments: &[OsString]) -> Rejection {
     Rejection::Usage(match error.kind() {
         ErrorKind::DisplayHelp => show_help(error, arguments, asked_detail(arguments)),
@@ -96,14 +96,14 @@ fn with_help_screen(error: clap::Error, arguments: &[OsString]) -> Rejection {
     })
 }
 
-/// Parses again with the help screens, which other runs do not need.
+/// Parses again with the help screens, which are not built for other runs.
 fn show_help(error: clap::Error, arguments: &[OsString], detail: Detail) -> clap::Error {
     let command = without_empty_variables(crate::cli::command());
     let lang = user_language();
     Cli::read(&mut with_help(command, detail, lang), arguments).err().unwrap_or(error)
 }
 
-/// Returns the help screen that the arguments ask for.
+/// Returns the help screen that the arguments request.
 fn asked_detail(arguments: &[OsString]) -> Detail {
     let is_short = |argument: &str| {
         argument.starts_with('-') && !argument.starts_with("--") && argument.contains('h')
@@ -127,13 +127,13 @@ fn without_empty_variables(command: clap::Command) -> clap::Command {
     command.mut_args(set).mut_subcommands(without_empty_variables)
 }
 
-/// The language of a command line that is not parsed yet.
+/// The language of a command line before parsing.
 pub(super) fn user_language() -> Lang {
     choose_language(requested_language())
 }
 
-/// Says why an input without a subcommand is not answered. An unknown input is inconclusive, as it is
-/// for the subcommands; two candidates are a usage error.
+/// Prints the reason why an input without a subcommand is rejected. An unknown input is
+/// inconclusive, as in the subcommands; two candidates are a usage error.
 fn refuse(refusal: &Refusal) -> ExitStatus {
     let lang = user_language();
     let lead = |text: &Text| {
@@ -159,7 +159,7 @@ fn refuse(refusal: &Refusal) -> ExitStatus {
         Refusal::Unknown(input) => {
             lead(&ui::InputUnknown { input }.text());
             let near = errcodes::similar(input, 2);
-            // Of two or three characters, everything is near.
+            // Short words resemble too many others.
             if !near.is_empty() && !input.contains(' ') && input.len() > 3 {
                 let shown = near.iter().map(|near| format!("  ascend-doctor {near}"));
                 print_to_stderr(&ui::GUIDE_MEANT.get(lang));
@@ -188,8 +188,7 @@ pub(super) fn choose_language(asked: Option<Lang>) -> Lang {
     })
 }
 
-/// Answers a command line that is not run: usage errors, `--help`, `--version` and inputs of which
-/// nothing is known.
+/// Handles a command line that is not run: usage errors, `--help`, `--version` and unknown inputs.
 pub fn answer_rejection(rejection: Rejection) -> anyhow::Result<ExitStatus> {
     let error = match rejection {
         Rejection::Usage(error) => error,
@@ -247,8 +246,8 @@ fn describe_non_utf8(mut arguments: impl Iterator<Item = OsString>) -> String {
     format!("{}{colon}{}", ui::ERROR.get(lang), said.get(lang))
 }
 
-/// Installs the data pack that a command line without a subcommand names, or the environment, or the
-/// settings: the version names the data in use. Other arguments may be incomplete.
+/// Installs the data pack that a command line without a subcommand, the environment or the settings
+/// name: `--version` prints the data in use. Other arguments may be incomplete.
 fn load_data_pack() -> anyhow::Result<()> {
     let flag = |name: &'static str, short| {
         let flag = clap::Arg::new(name).long(name).short(short).global(true);
@@ -267,8 +266,8 @@ fn load_data_pack() -> anyhow::Result<()> {
     let loaded = match settings::read(&cli) {
         Ok(located) => data_pack::load(&mut cli.output, located.found()),
         Err(error) => {
-            // The version is asked for where something is wrong. A broken file of settings may be
-            // just that, and names no pack.
+            // Users request the version to analyze a problem, which may be the broken settings file
+            // itself. Such a file names no pack.
             print_to_stderr(&format_error(&error, cli.output.lang));
             data_pack::load(&mut cli.output, None)
         }

@@ -1,4 +1,4 @@
-//! Usage errors in both languages. `clap` finds them; the sentences are those of `data/faults.toml`.
+//! Usage errors in both languages. `clap` detects them; the sentences are from `data/faults.toml`.
 
 use std::error::Error as _;
 use std::ffi::OsString;
@@ -12,8 +12,8 @@ use base::text::{Lang, Text};
 use data::fault::{Value as _, describe as describe_source, quote};
 use data::{Fault, faults, ui};
 
-/// The paragraphs of a usage error of a command line: what is wrong with hints, the usage of its
-/// subcommand, and where help is.
+/// The paragraphs of a usage error: the error with hints, the usage of the subcommand, and the way
+/// to help.
 pub(super) fn describe(error: &clap::Error, arguments: &[OsString], lang: Lang) -> Vec<String> {
     let fault = sentence(error);
     let first = format!("{}{}{}", ui::ERROR.get(lang), colon(lang), fault.value().get(lang));
@@ -26,7 +26,7 @@ pub(super) fn describe(error: &clap::Error, arguments: &[OsString], lang: Lang) 
     std::iter::once(first).chain(hints).chain(end).collect()
 }
 
-/// The subcommand that the arguments name, as far as they name one.
+/// The subcommand that the arguments name, as far as possible.
 fn named_command(arguments: &[OsString]) -> Command {
     let mut command = crate::cli::command();
     command.build();

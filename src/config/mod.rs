@@ -18,7 +18,7 @@
 //! until = 2027-01-31
 //! ```
 //!
-//! Everything here is text; `cmd::settings` finds the file and reads it.
+//! This module only handles text; `cmd::settings` finds and reads the file.
 
 mod day;
 mod policy;
@@ -42,7 +42,7 @@ pub use skip::{Skip, Skips};
 /// The name of the file in the working directory.
 pub const NAME: &str = "ascend-doctor.toml";
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Default)]
 pub struct Config {
     /// Language of the messages.
@@ -51,23 +51,23 @@ pub struct Config {
     pub fail_on: Option<FailOn>,
     /// The exit status of an inconclusive result.
     pub on_inconclusive: Option<OnInconclusive>,
-    /// The goal that `check` has to prove, not looked up yet.
+    /// The goal that `check` must prove, not looked up yet.
     goal: Option<WithLine<String>>,
     /// Fail levels of families, not looked up yet.
     families: Option<WithLine<BTreeMap<String, FailOn>>>,
-    /// A matrix over the built-in one, as `--matrix` names it.
+    /// A matrix that overlays the built-in one, like `--matrix`.
     pub matrix: Option<PathBuf>,
-    /// What the files of torch_npu are compared with, as `check --manifest` names it.
+    /// The manifest to compare the files of torch_npu with, like `check --manifest`.
     pub manifest: Option<PathBuf>,
-    /// Error codes and causes over the built-in ones, as `translate-error --data` names them.
+    /// Error codes and causes that overlay the built-in ones, like `translate-error --data`.
     pub errors: Option<PathBuf>,
-    /// A data pack, as `--data-pack` names it.
+    /// A data pack, like `--data-pack`.
     pub pack: Option<PathBuf>,
-    /// The public key of the data pack, as `--data-key` names it.
+    /// The public key of the data pack, like `--data-key`.
     pub key: Option<String>,
-    /// Whether the data pack needs no signature, as `--data-unsigned` has it.
+    /// Whether the data pack needs no signature, like `--data-unsigned`.
     pub unsigned: bool,
-    /// What is expected of a machine, without the name of the file.
+    /// The expected state of a machine, without the name of the file.
     expect: Option<TableEntries>,
     /// Findings that are known and accepted for a time. Their IDs are not looked up yet, because
     /// the tables may come from the data pack.
@@ -94,7 +94,7 @@ struct Data {
 }
 
 impl Config {
-    /// Reads the text of a file that lies in `dir`, from which its paths are counted.
+    /// Parses the text of a file in `dir`, to which its paths are relative.
     pub fn parse(text: &str, dir: &Path) -> Result<Self, FileError> {
         const KEYS: &[&str] = &[
             "lang",
@@ -137,8 +137,8 @@ impl Config {
         })
     }
 
-    /// What decides the gate besides levels, looked up in the tables. `file` is its name as it is
-    /// shown.
+    /// The settings of the gate other than levels, looked up in the tables. `file` is its displayed
+    /// name.
     ///
     /// # Errors
     ///
@@ -147,12 +147,12 @@ impl Config {
         policy::read(self.goal.as_ref(), self.families.as_ref(), file)
     }
 
-    /// What is expected of a machine. `file` is its name as it is shown.
+    /// The expected state of a machine. `file` is its displayed name.
     ///
     /// # Errors
     ///
-    /// With the line of the first entry that makes no sense, or that asks for a variable that is
-    /// not read.
+    /// With the line of the first invalid entry, or of one that requires a variable that is not
+    /// read.
     pub fn expectations(&self, file: &str) -> Result<Option<Expectations>, FileError> {
         let Some(WithLine { line, value }) = &self.expect else { return Ok(None) };
         let read = Expectations::read(value.clone(), *line, file);
@@ -168,7 +168,7 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// With the line of the first one that names no finding, gives no reason or has no last day.
+    /// With the line of the first skip that names no finding, gives no reason or has no last day.
     pub fn skips(&self) -> Result<Vec<Skip>, FileError> {
         let read = |WithLine { line, value }: &WithLine<skip::Written>| {
             skip::read(value, *line).map_err(|what| FileError::new(*line, what))

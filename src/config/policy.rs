@@ -1,4 +1,4 @@
-//! The policy of a gate: fail levels of families, and the goal that has to be proven.
+//! The policy of a gate: fail levels of families, and the goal to prove.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use base::report::{Coverage, FailOn, GateSetting, Link, Need, Report};
 use base::text::{escape_line, nearest};
 use data::{Catalog, Fault, FileError, WithLine, faults, goals, ui};
 
-/// The goal of a run that names its checks; nobody expects it.
+/// The goal of a run that names its checks; settings cannot require it.
 const SELECTION: &str = "selection";
 
-/// What decides the gate besides levels.
+/// The settings of the gate other than levels.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     /// Fail levels by family, in capitals.
@@ -20,7 +20,7 @@ pub struct Policy {
     pub goal: Option<ExpectedGoal>,
 }
 
-/// The goal that `check` has to prove. A machine that lost its driver suggests a smaller goal, and
+/// The goal that `check` must prove. A machine that lost its driver suggests a smaller goal, and
 /// would pass that one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpectedGoal {

@@ -1,4 +1,4 @@
-//! Findings that somebody knows of and accepts, for a reason and for a time.
+//! Known findings that are accepted for a reason and for a limited time.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ pub struct Skip {
     pub id: String,
     /// Whether `id` is a link of a goal.
     pub is_link: bool,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The last day on which it holds.
     pub until: Day,
@@ -27,14 +27,14 @@ pub struct Skip {
 pub(super) struct Written {
     /// The finding or family.
     id: Option<String>,
-    /// Or the link of a goal.
+    /// The link of a goal, instead of `id`.
     link: Option<String>,
     reason: String,
-    /// As text, or as a day of TOML.
+    /// A text, or a TOML date.
     until: String,
 }
 
-/// What was written, if it makes sense.
+/// Validates a skip and looks it up.
 pub(super) fn read(written: &Written, line: usize) -> Result<Skip, Fault> {
     let (id, is_link) = match (&written.id, &written.link) {
         (Some(id), None) => (id.trim().to_ascii_uppercase(), false),
@@ -81,44 +81,44 @@ fn unknown(id: &str) -> Fault {
 }
 
 impl Skip {
-    /// Whether it speaks of this id: by its name, or by its family.
+    /// Whether it names this id, directly or by its family.
     pub fn names(&self, id: &str) -> bool {
         !self.is_link
             && (self.id == id || id.split('-').next().is_some_and(|family| self.id == family))
     }
 }
 
-/// The skips of a run: those that hold today, and those that have ended.
+/// The skips of a run: active and expired ones.
 #[derive(Debug, Clone, Default)]
 pub struct Skips {
-    /// The file that they are from, as it is shown.
+    /// The displayed name of their file.
     file: String,
     active: Vec<Skip>,
     ended: Vec<Skip>,
 }
 
 impl Skips {
-    /// Divides the skips of a file by what day it is.
+    /// Separates the skips of a file into active and expired ones by the date `today`.
     pub fn new(file: impl Into<String>, skips: Vec<Skip>, today: Day) -> Self {
         let (active, ended) = skips.into_iter().partition(|skip| today <= skip.until);
         Self { file: file.into(), active, ended }
     }
 
-    /// Whoever asks for a check by its name wants its answer.
+    /// Drops the skips of checks that the user names: an explicit request requires the result.
     pub fn forget(&mut self, asked: &[String]) {
         let is_asked = |id: &str| asked.iter().any(|name| name.trim().eq_ignore_ascii_case(id));
         self.active.retain(|skip| !is_asked(&skip.id));
         self.ended.retain(|skip| !is_asked(&skip.id));
     }
 
-    /// Why nothing is said about this id, if so.
+    /// The reason why the findings of this id are skipped, if they are.
     pub fn reason(&self, id: &str) -> Option<Text> {
         let skip = self.active.iter().find(|skip| skip.names(id))?;
         Some(self.waived(skip))
     }
 
-    /// Takes the findings out of a report, and says so. What they explained stands for itself
-    /// again. Of a skip that has ended it is said that it no longer holds.
+    /// Removes the skipped findings from a report and adds notes. Their consequences become
+    /// separate findings again. An expired skip adds a note that it no longer holds.
     pub fn apply(&self, report: &mut Report) {
         let mut taken: Vec<Finding> = Vec::new();
         let mut kept = Vec::new();
@@ -140,7 +140,7 @@ impl Skips {
         self.waive_links(report, &taken);
         for result in &mut report.results {
             match self.reason(result.id) {
-                // A check that passed all the same may say so.
+                // A check that passed keeps its result.
                 Some(reason) if matches!(result.state, CheckState::Found | CheckState::Folded) => {
                     result.state = CheckState::NotChecked;
                     result.reason = Some(reason);
@@ -152,7 +152,7 @@ impl Skips {
                 _ => {}
             }
         }
-        // What has a row among the results is shown there.
+        // Findings with a row among the results are shown there.
         taken.retain(|finding| report.results.iter().all(|result| result.id != finding.id));
         for skip in &self.active {
             let n = taken.iter().filter(|finding| skip.names(&finding.id)).count();
@@ -175,7 +175,7 @@ impl Skips {
         }
     }
 
-    /// Takes links out of the verdict: those that a skip names, with the findings that contradict
+    /// Removes links from the verdict: those that a skip names, with the findings that contradict
     /// them, and those that only skipped findings contradict.
     fn waive_links(&self, report: &mut Report, taken: &[Finding]) {
         let Some(proof) = &mut report.proof else { return };
@@ -199,7 +199,7 @@ impl Skips {
         }
     }
 
-    /// The line of the settings that has the skip.
+    /// The file and line of the skip.
     fn place(&self, skip: &Skip) -> String {
         format!("{}:{}", self.file, skip.line)
     }

@@ -1,4 +1,4 @@
-//! Dockerfiles, and what compose files, Kubernetes manifests and CI workflows ask of NVIDIA.
+//! Dockerfiles, and NVIDIA requirements in compose files, Kubernetes manifests and CI workflows.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -22,7 +22,7 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), UnparsableText>
     Ok(())
 }
 
-/// The instructions that go over lines: no comment stands in their scripts.
+/// The instructions that span several lines: no comment can be inserted into them.
 pub fn spans(text: &str) -> Vec<Range<usize>> {
     let mut out = Vec::new();
     for instruction in instructions(text) {
@@ -43,8 +43,8 @@ struct Instruction {
 }
 
 impl Instruction {
-    /// The arguments as the shell gets them: blank lines and comments between continued lines
-    /// become blanks, so that places stay the same.
+    /// The arguments as the shell receives them: blank lines and comments between continued lines
+    /// become blanks, so that offsets stay the same.
     fn script<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let head = &text[self.rest.start..self.head.max(self.rest.start)];
         let dropped = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#');
@@ -66,7 +66,7 @@ impl Instruction {
 
 fn dockerfile(planner: &mut Planner<'_>) {
     let text = planner.text;
-    // With another escape character every line end reads differently.
+    // Another escape character changes the meaning of every line end.
     let directive = text.lines().next().unwrap_or_default().to_ascii_lowercase().replace(' ', "");
     if directive.starts_with("#escape=`") {
         return;
@@ -137,7 +137,7 @@ fn instructions(text: &str) -> Vec<Instruction> {
             continue;
         }
         let behind = heredoc(text, &text[rest.clone()], &name, at);
-        // The shell reads its here documents with the command.
+        // The shell reads its here documents together with the command.
         let rest = if behind > at && name == "RUN" { rest.start..behind } else { rest };
         at = behind;
         out.push(Instruction { name, head: rest.end.min(end), rest });
@@ -149,7 +149,7 @@ fn line_after(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |len| at + len + 1)
 }
 
-/// Where the command begins behind `--mount=type=cache,…` and its like.
+/// Where the command begins after options such as `--mount=type=cache,…`.
 fn options_of_run(body: &str) -> usize {
     let mut at = 0;
     while body[at..].starts_with("--") {
@@ -160,8 +160,8 @@ fn options_of_run(body: &str) -> usize {
     at
 }
 
-/// Behind the here documents of `RUN <<EOF` or `COPY <<A <<B /dir`, which begin at `at`. An
-/// instruction whose delimiter never comes has none.
+/// The offset after the here documents of `RUN <<EOF` or `COPY <<A <<B /dir`, which begin at `at`.
+/// An instruction without the closing delimiter has no here document.
 fn heredoc(text: &str, body: &str, name: &str, at: usize) -> usize {
     if !matches!(name, "RUN" | "COPY" | "ADD") {
         return at;

@@ -1,5 +1,5 @@
-//! The converted tree as a copy (`--output-dir DIR`): the input is not touched.
-//! Everything is written through open directories below the output, see [`guard::dir`].
+//! The converted tree as a copy (`--output-dir DIR`): the input stays unchanged. All writes go
+//! through open directories below the output, see [`guard::dir`].
 #![expect(
     clippy::disallowed_methods,
     reason = "compares the output with the roots; no machine is examined"
@@ -21,16 +21,16 @@ use super::plan::{Plan, PlannedFile};
 use treeedit::paths::parent_directory;
 use treeedit::walk::{Root, Scope, WalkError, WalkResult, everything};
 
-/// Why no copy was made.
+/// The reason why the tree was not copied.
 #[derive(Debug)]
 pub enum CopyError {
-    /// There is something already.
+    /// The output already exists and is not empty.
     NotEmpty(PathBuf),
-    /// The copy would be made inside what is copied.
+    /// The output is inside the tree to copy.
     Inside(PathBuf),
-    /// The copy would be made over what is copied.
+    /// The output contains the tree to copy.
     Around(PathBuf),
-    /// Two roots would be copied to one place.
+    /// Two roots would be copied to the same place.
     SameName(PathBuf),
     /// Reading or writing failed.
     Io(PathBuf, io::Error),
@@ -39,7 +39,7 @@ pub enum CopyError {
 }
 
 impl CopyError {
-    /// The error as users read it.
+    /// The error as shown to users.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NotEmpty(path) => faults::NotEmpty { path }.fault(),
@@ -60,9 +60,9 @@ impl From<WalkError> for CopyError {
     }
 }
 
-/// Copies everything below the roots of `found` to `output`, with the new contents of `plan`.
-/// Where nothing is yet, the copy appears as a whole or not at all. Returns how many files were
-/// written.
+/// Copies everything below the roots of `found` to `output`, with the new contents of `plan`. If
+/// the output does not exist yet, the copy appears completely or not at all. Returns the number of
+/// written files.
 pub fn copy(
     scope: &Scope,
     found: &WalkResult,
@@ -107,7 +107,7 @@ pub fn copy(
     let filled = fill(scope, found, &places, &changed, &Output { dir: &building, shown: output });
     let written = filled.and_then(|written| {
         building.set_mode(0o755).map_err(|error| io(output, error))?;
-        // An empty directory is replaced; what came into it meanwhile makes this fail.
+        // Replaces an empty directory; fails if files were added during this time.
         place.rename(&temporary, name).map_err(|error| io(output, error))?;
         Ok(written)
     });
@@ -133,7 +133,7 @@ fn places(found: &WalkResult) -> Result<Vec<(Arc<Root>, PathBuf)>, CopyError> {
     Ok(places)
 }
 
-/// The directory that is filled.
+/// The directory to fill.
 struct Output<'a> {
     dir: &'a Dir,
     /// Its name in errors.
@@ -159,16 +159,17 @@ fn fill(
             }
             continue;
         }
-        // Excludes say what is not converted; a copy without it would not run.
+        // Exclusion patterns select the files to convert; a copy without the excluded files would
+        // not run.
         for entry in everything(root, scope)? {
             let to = place.join(&entry.relative);
             let from = root.dir.join(&entry.relative);
             let kind = entry.kind;
-            // A root may be a link itself.
+            // A root itself may be a symlink.
             if kind.is_dir() || entry.relative.as_os_str().is_empty() {
                 let source = root.tree().and_then(|tree| tree.dir(&entry.relative));
                 let stat = source.and_then(|dir| dir.own_stat()).map_err(of(&from))?;
-                // Otherwise nothing could be put into a copy of a directory that is read-only.
+                // Without write permission, the copy of a read-only directory could not be filled.
                 let mode = stat.st_mode & 0o7777 | 0o700;
                 let dir = output.dir(&to)?;
                 dir.set_mode(mode).map_err(of(&output.shown.join(&to)))?;
@@ -186,14 +187,15 @@ fn fill(
     Ok(written)
 }
 
-/// An error of this path: what is read and what is written are told apart.
+/// Returns a function that wraps an error of this path: errors of reading and of writing name
+/// different paths.
 fn of(path: &Path) -> impl Fn(io::Error) -> CopyError + '_ {
     |error| CopyError::Io(path.to_owned(), error)
 }
 
 impl Output<'_> {
-    /// Opens or creates a directory of the output. Links below it, of an earlier copy or somebody
-    /// else's, give way: they may lead out of it.
+    /// Opens or creates a directory of the output. Replaces symlinks below the output (of an
+    /// earlier copy or of other users), because they may lead out of it.
     fn dir(&self, relative: &Path) -> Result<Dir, CopyError> {
         let shown = self.shown.join(relative);
         let open = || {
@@ -209,7 +211,8 @@ impl Output<'_> {
         open().map_err(of(&shown))
     }
 
-    /// The directory and the name of an entry of the output; what has that name is removed.
+    /// The directory and the name of an entry of the output; removes an existing entry of that
+    /// name.
     fn free_place<'a>(&self, to: &'a Path) -> Result<(Dir, &'a OsStr), CopyError> {
         let dir = self.dir(to.parent().unwrap_or(Path::new("")))?;
         let name = to.file_name().unwrap_or_default();
@@ -224,7 +227,7 @@ impl Output<'_> {
         to: &Path,
         planned: Option<&PlannedFile>,
     ) -> Result<(), CopyError> {
-        // Before anything is taken away.
+        // Opens the source before anything is removed.
         let source = root.tree().and_then(|tree| tree.open(from));
         let mut source: File = source.map_err(of(&root.dir.join(from)))?;
         let shown = self.shown.join(to);
@@ -233,7 +236,7 @@ impl Output<'_> {
         if let Some(after) = planned.and_then(|planned| planned.after.as_ref()) {
             target.write_all(after).map_err(of(&shown))?;
         } else {
-            // Reading what could be opened fails seldom; a disk that is full often.
+            // Reading an open file seldom fails; writing to a full disk often does.
             io::copy(&mut source, &mut target).map_err(of(&shown))?;
         }
         let mode = rustix::fs::fstat(&source).map(|stat| stat.st_mode & 0o7777);

@@ -1,4 +1,4 @@
-//! Unified diffs that `git apply` and `patch -p1` take, of bytes in any encoding.
+//! Unified diffs that `git apply` and `patch -p1` accept, of bytes in any encoding.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -17,13 +17,13 @@ pub fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     bytes.split_inclusive(|&byte| byte == b'\n').collect()
 }
 
-/// What differs between two texts, by lines.
+/// The differences between two texts, by lines.
 pub fn operations(before: &[&[u8]], after: &[&[u8]]) -> Vec<DiffOp> {
     capture_diff_slices(Algorithm::Myers, before, after)
 }
 
-/// Writes the difference of the file `name` as a patch. With `terminal`, no byte can act on
-/// one: what a person reads then is no longer a patch.
+/// Writes the difference of the file `name` as a patch. With `terminal`, escapes bytes that could
+/// control the terminal; the result is then for reading only, not a valid patch.
 pub fn unified(
     name: &Path,
     before: &[u8],
@@ -60,7 +60,7 @@ pub fn unified(
     Ok(())
 }
 
-/// `start,count` as a hunk header counts: from 1, but before the first line where there are none.
+/// `start,count` as a hunk header counts: from 1, but before the first line if the range is empty.
 fn span(start: usize, end: usize) -> String {
     match end - start {
         0 => format!("{start},0"),
@@ -76,7 +76,7 @@ fn put(mark: u8, line: &[u8], terminal: bool, out: &mut dyn Write) -> io::Result
     };
     out.write_all(&[mark])?;
     if terminal {
-        // A carriage return at the end is how many files are; elsewhere it is shown.
+        // Many files have a carriage return at each line end; elsewhere it is shown.
         let text = text.strip_suffix(b"\r").unwrap_or(text);
         let shown = String::from_utf8_lossy(text).replace('\t', "    ");
         out.write_all(escape_line(&shown).as_bytes())?;
@@ -86,13 +86,13 @@ fn put(mark: u8, line: &[u8], terminal: bool, out: &mut dyn Write) -> io::Result
     out.write_all(if ended { b"\n" } else { b"\n\\ No newline at end of file\n" })
 }
 
-/// A name as git writes it: quoted if it holds what would be misread.
+/// A name as git writes it: quoted if it contains characters that would be misread.
 fn header(mark: &str, side: &str, name: &Path, out: &mut dyn Write) -> io::Result<()> {
     let bytes = name.as_os_str().as_bytes();
     let plain = |byte: u8| (b' '..0x7f).contains(&byte) && byte != b'"' && byte != b'\\';
     if bytes.iter().copied().all(plain) {
         let shown = String::from_utf8_lossy(bytes);
-        // Behind a name with blanks git puts a tab, so that its end is known.
+        // Git puts a tab after a name with blanks to mark its end.
         let end = if bytes.contains(&b' ') { "\t" } else { "" };
         return writeln!(out, "{mark}{side}{shown}{end}");
     }
@@ -158,7 +158,7 @@ mod tests {
         applies_by(&["patch", "-s", "-p1", "--binary"]);
     }
 
-    /// Applies patches with unusual names and bytes by a program.
+    /// Applies patches with unusual names and bytes with an external program.
     fn applies_by(program: &[&str]) {
         let names = ["a.py", "with blank.py", "d/\u{8def}.py", "quo\"te\\.py"].map(OsStr::new);
         let names = names.into_iter().chain([OsStr::from_bytes(b"caf\xe9.py")]);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     proptest! {
-        /// What stands in the patch is enough to make the new text from the old one.
+        /// The patch is sufficient to build the new text from the old one.
         #[test]
         fn a_patch_holds_the_new_text(
             before in proptest::collection::vec("[ab]?", 0..30),

@@ -2,7 +2,7 @@
 
 use super::encoding::Edit;
 
-/// Returns the edits that take `edits` back.
+/// Returns the edits that undo `edits`.
 pub(super) fn reversed(text: &str, edits: &[Edit]) -> Vec<Edit> {
     let mut shift = 0isize;
     edits

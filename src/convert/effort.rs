@@ -1,14 +1,14 @@
-//! How long people will need for what is left: an estimate, by a formula that is written down.
+//! Estimate of the hours of manual work that remain, by a fixed formula.
 //!
-//! The unit is a rule in a file, however many places of it are there: who has understood the
-//! first place of a file goes through the others.
+//! The unit is one rule in one file, regardless of its number of places: understanding the first
+//! place of a file is most of the work for the others.
 //!
-//! Hours = 0.05 for each rule in a file with changes that are only likely (somebody looks at them)
+//! Hours = 0.05 for each rule in a file with changes that are only likely (for their review)
 //!       + for each flagged rule its weight once, and a quarter of it for each further file;
-//!         of a library an eightieth, since what replaces it is found once
+//!         of a library an eightieth, since its replacement is found once
 //!       + 16 for the first CUDA or C++ source with something flagged, and 4 for each further one,
-//!         whatever the rules: it is written anew as a whole
-//!       + 0.5 for each file that was left alone.
+//!         regardless of the rules: it is rewritten completely
+//!       + 0.5 for each file that was left unchanged because of a problem.
 //! The weight of a rule is 4 for a library, 1 for something without equivalent, 0.5 for something
 //! with another meaning.
 
@@ -21,29 +21,29 @@ use super::rules::{Class, Match, Rule};
 use super::site::{Certainty, Decision};
 use treeedit::kind::FileKind;
 
-/// Hours, and what they are for.
+/// Hours in total and by kind of work.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effort {
-    /// All of it, in hours.
+    /// The total, in hours.
     #[serde(serialize_with = "base::number::significant")]
     #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub hours: f64,
-    /// For looking at changes that are only likely.
+    /// For reviewing changes that are only likely.
     #[serde(serialize_with = "base::number::significant")]
     #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub review: f64,
-    /// For what is flagged.
+    /// For flagged places.
     #[serde(serialize_with = "base::number::significant")]
     #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub flagged: f64,
-    /// For files that were left alone.
+    /// For files that were left unchanged because of a problem.
     #[serde(serialize_with = "base::number::significant")]
     #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub files: f64,
 }
 
-/// Estimates what is left to do after `plan`.
+/// Estimates the work that remains after `plan`.
 pub fn effort(plan: &Plan) -> Effort {
     let mut likely = 0_u32;
     let mut left = 0_u32;
@@ -52,7 +52,7 @@ pub fn effort(plan: &Plan) -> Effort {
     let mut flagged = 0.0;
     for file in &plan.files {
         left += u32::from(file.problem.is_some());
-        // Rules of this file, with what its places ask for.
+        // The rules of this file, with the work that their places need.
         let mut rules: BTreeMap<&str, (&Rule, bool, bool)> = BTreeMap::new();
         for site in &file.plan.sites {
             let (_, looked_at, worked_on) =

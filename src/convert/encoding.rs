@@ -14,20 +14,20 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub struct Edit {
     /// Byte range in the text; empty for an insertion.
     pub range: Range<usize>,
-    /// What stands there afterwards.
+    /// The new text of the range.
     pub text: String,
 }
 
-/// Why the bytes of a file are not taken for text.
+/// Why the bytes of a file cannot be decoded as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DecodeError {
-    /// The coding line names an encoding that is not known.
+    /// The coding line names an unknown encoding.
     UnknownEncoding(String),
     /// The bytes are not text in the encoding of the file.
     Invalid {
         /// Name of the encoding.
         encoding: String,
-        /// Offset of the first byte that is no text.
+        /// Offset of the first byte that is not valid text.
         offset: usize,
     },
     /// Decoding and encoding again does not give the same bytes, so that an edit would change
@@ -38,7 +38,7 @@ pub enum DecodeError {
 }
 
 impl DecodeError {
-    /// The reason as users read it.
+    /// The reason as shown to users.
     pub fn fault(&self) -> Fault {
         match self {
             Self::UnknownEncoding(name) => faults::UnknownEncoding { name }.fault(),
@@ -63,8 +63,8 @@ pub struct Decoded {
 }
 
 impl Decoded {
-    /// Decodes a Python source file as the interpreter does: UTF-8 unless a byte order mark or
-    /// a coding line in the first two lines says otherwise (PEP 263).
+    /// Decodes a Python source file as the interpreter does: UTF-8 unless a byte order mark or a
+    /// coding line in the first two lines names another encoding (PEP 263).
     pub fn python(bytes: &[u8]) -> Result<Self, DecodeError> {
         if let Some(nul) = memchr(0, bytes) {
             return Err(DecodeError::Nul(nul));
@@ -80,7 +80,7 @@ impl Decoded {
         Self::with(encoding, bom, body)
     }
 
-    /// Decodes a file that has to be UTF-8 (notebooks, YAML, shell scripts).
+    /// Decodes a file that must be UTF-8 (notebooks, YAML, shell scripts).
     pub fn utf8(bytes: &[u8]) -> Result<Self, DecodeError> {
         let (bom, body) = match bytes.strip_prefix(BOM) {
             Some(body) => (true, body),
@@ -108,8 +108,8 @@ impl Decoded {
         Ok(Self { text: text.into_owned(), encoding, bom })
     }
 
-    /// The bytes of the file after `edits`, which must be sorted and must not overlap; every
-    /// byte outside their ranges is what it was. `None` if the new text cannot be encoded.
+    /// The bytes of the file after `edits`, which must be sorted and must not overlap; all bytes
+    /// outside their ranges stay the same. `None` if the new text cannot be encoded.
     pub fn edited(&self, edits: &[Edit]) -> Option<Vec<u8>> {
         let text = apply(&self.text, edits);
         let mut bytes = if self.bom { BOM.to_vec() } else { Vec::new() };
@@ -139,8 +139,8 @@ pub fn apply(text: &str, edits: &[Edit]) -> String {
     out
 }
 
-/// Whether `after` is `before` with exactly these edits: what stands outside their ranges is the
-/// same, in the same order.
+/// Whether `after` is `before` with exactly these edits: the text outside their ranges is the same,
+/// in the same order.
 pub fn differs_only_in(before: &str, after: &str, edits: &[Edit]) -> bool {
     let (mut before, mut after, mut at) = (before, after, 0);
     for edit in edits {
@@ -183,7 +183,7 @@ fn coding_name(comment: &str) -> Option<String> {
     (end > 0).then(|| after[..end].to_owned())
 }
 
-/// Python's names for encodings that keep ASCII as it is.
+/// Python's names for encodings that keep ASCII unchanged.
 fn named(name: &str) -> Option<&'static Encoding> {
     let plain = name.to_ascii_lowercase().replace('_', "-");
     match plain.as_str() {

@@ -5,18 +5,18 @@ use super::rules::{Action, Match, Place, Rule, Rules};
 use super::site::{Certainty, Decision, Planner};
 use data::EnvVars;
 
-/// What is to be said besides the rule of the variable.
+/// A message about a variable in addition to the one of its rule.
 #[derive(Debug, Clone)]
 pub struct Issue {
-    /// The rule whose words are said.
+    /// The rule whose text is reported.
     pub rule: &'static Rule,
     /// [`Decision::Flagged`] or [`Decision::Noted`].
     pub decision: Decision,
-    /// The value or the part of it that is meant.
+    /// The value, or the part of it that the message is about.
     pub detail: Option<String>,
 }
 
-/// What becomes of a variable and of the value that it is given.
+/// The decision about a variable and its value.
 #[derive(Debug, Clone)]
 pub struct EnvDecision {
     /// The rule of the variable.
@@ -25,13 +25,13 @@ pub struct EnvDecision {
     pub new_name: Option<&'static str>,
     /// The value to write instead; `None`: the value stays.
     pub new_value: Option<String>,
-    /// What a person has to know or to do.
+    /// Messages that the user must know or act on.
     pub issues: Vec<Issue>,
 }
 
 impl EnvDecision {
-    /// Enters this decision: the name stands at `name`, and `place` is what is pointed at. The
-    /// value is up to the caller, who knows how it is quoted.
+    /// Enters this decision: `name` is the range of the variable's name, and `place` the range to
+    /// report. The caller writes the value, because only the caller knows its quoting.
     pub fn enter(
         &self,
         planner: &mut Planner<'_>,
@@ -50,27 +50,27 @@ impl EnvDecision {
     }
 }
 
-/// What a value is in the grammar of the new variable.
+/// The value in the grammar of the new variable.
 enum Value {
-    /// The same text means the same.
+    /// The same text has the same meaning.
     Same,
-    /// It has to be written so.
+    /// It must be written as this text.
     Written(String),
-    /// The same text, with something that a person has to look at.
+    /// The same text, with a part that needs review.
     Doubtful(Place, String),
-    /// It cannot be said; the variable stays as it is, and a person has to act.
+    /// It has no equivalent; the variable stays unchanged and needs manual work.
     Impossible(Place, String),
 }
 
-/// What becomes of the variable `name` where it is set to `value`, or where it is read, removed
-/// or set to something that is not known (`None`). `None` for a variable that stays.
+/// The decision about the variable `name` if it is set to `value`, or if it is read, removed or set
+/// to an unknown value (`None`). Returns `None` for a variable that stays.
 pub fn assignment(name: &str, value: Option<&str>) -> Option<EnvDecision> {
     let rules = Rules::builtin();
     if let "LD_LIBRARY_PATH" | "LIBRARY_PATH" | "PATH" | "CPATH" | "XLA_FLAGS" = name {
         return by_content(name, value?);
     }
     let rule = rules.find(Match::Env, name)?;
-    // What is read or not known is no concern of a rule for certain values.
+    // A rule for certain values does not apply to reads and unknown values.
     if rule.values.is_some() && !value.is_some_and(|value| rule.speaks_of(value)) {
         return None;
     }
@@ -108,7 +108,7 @@ pub fn assignment(name: &str, value: Option<&str>) -> Option<EnvDecision> {
     Some(decision)
 }
 
-/// Search paths and flags: their names stay, what is in them may be of CUDA.
+/// Search paths and flags: their names stay, but their content may refer to CUDA.
 fn by_content(name: &str, value: &str) -> Option<EnvDecision> {
     let (site, found) = if name == "XLA_FLAGS" {
         (Place::XlaFlags, value.split_ascii_whitespace().find(|flag| flag.contains("xla_gpu")))
@@ -164,22 +164,23 @@ fn number(name: &str, value: &str, accepted: impl Fn(u32) -> bool) -> Value {
     }
 }
 
-/// Digits and commas only: any other character ends the list (a blank in front hides all
-/// devices), and the numbers must ascend, or no device is visible.
+/// Digits and commas only: any other character ends the list (a leading blank hides all devices),
+/// and the numbers must ascend, or no device is visible.
 fn devices(value: &str) -> Value {
     let tight: String = value.chars().filter(|c| !c.is_ascii_whitespace()).collect();
     if !tight.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b',' | b'-')) {
         return Value::Impossible(Place::EnvDeviceIds, value.to_owned());
     }
     let mut last: Option<u32> = None;
-    // In both grammars the list ends at what is no number.
+    // In both grammars the list ends at the first entry that is not a number.
     for number in tight.split(',').map_while(|part| part.parse::<u32>().ok()) {
         if last.is_some_and(|last| number <= last) {
             return Value::Doubtful(Place::EnvDeviceOrder, tight);
         }
         last = Some(number);
     }
-    // A blank inside a number ends it in CUDA's grammar and would glue two here.
+    // A blank inside a number ends the list in CUDA's grammar; removing it here would join two
+    // numbers.
     if value.split(',').any(|part| part.trim().contains(|c: char| c.is_ascii_whitespace())) {
         return Value::Impossible(Place::EnvDeviceIds, value.to_owned());
     }
@@ -243,7 +244,7 @@ mod tests {
 
     use super::*;
 
-    /// What is written, and the rules of what is flagged.
+    /// The written value, and the IDs of the flagged rules.
     fn decided(name: &str, value: &str) -> (String, Vec<&'static str>) {
         let Some(decision) = assignment(name, Some(value)) else {
             return (format!("{name}={value}"), Vec::new());

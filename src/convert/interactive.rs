@@ -11,7 +11,7 @@ use super::encoding::Edit;
 use super::plan::{Plan, PlannedFile};
 use super::site::{Decision, KeptBecause, KeptSite};
 
-/// The longest answer that is read, in bytes.
+/// Maximum length of an answer, in bytes.
 const MAX_ANSWER: u64 = 4096;
 
 /// An answer of the user.

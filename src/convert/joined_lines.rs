@@ -1,4 +1,5 @@
-//! Lines that a backslash at their end joins with the next, in every kind of file that has such.
+//! Lines that a backslash at their end joins with the next line, for all kinds of files that
+//! support this.
 
 use std::ops::Range;
 

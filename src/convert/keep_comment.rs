@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-/// The words of the comment, behind its sign. A reason may follow.
+/// The text of the comment after its comment sign. A reason may follow.
 const KEEP: &str = "ascend-doctor: keep";
 
-/// Whether a comment keeps its line. `sign` begins a comment.
+/// Whether a comment keeps its line. `sign` is the comment sign.
 pub(super) fn keeps(comment: &str, sign: &str) -> bool {
     comment.match_indices(KEEP).any(|(at, _)| {
         let begins = comment[..at].trim_end_matches([' ', '\t']).ends_with(sign);

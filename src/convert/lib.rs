@@ -1,7 +1,7 @@
 //! `convert`: rewrites sources from CUDA to Ascend NPU.
 //!
-//! Must not touch: the machine, renderers, other subcommands. Files are found, replaced and
-//! restored by `treeedit`; Python is parsed by `pysyntax`.
+//! Must not touch: the machine, renderers, other subcommands. `treeedit` finds, replaces and
+//! restores files; `pysyntax` parses Python.
 //!
 //! ```text
 //! walk -> bytes -> encoding -> plan (one module per kind of file) -> edits -> commit -> report
@@ -17,9 +17,9 @@
 //! - [`mod@write`]: replaces the files in place, unless git lacks their content; [`mod@undo`]: restores them.
 //! - [`copy`]: the converted tree as a copy; [`links`]: files with several names.
 //! - [`mark`], [`mark_comment`]: comments at places that need manual work, and their text;
-//!   [`joined_lines`]: lines between which no comment can stand; [`messages`]: user-visible texts.
+//!   [`joined_lines`]: lines between which no comment is possible; [`messages`]: texts for people.
 //! - [`ledger`]: every token of CUDA in the tree, in exactly one class.
-//! - [`selection`], [`interactive`], [`keep_comment`]: the changes that are made: rules of the run,
+//! - [`selection`], [`interactive`], [`keep_comment`]: the selection of changes: rules of the run,
 //!   answers of the user, comments of a file.
 //! - [`report`], [`outcome`], [`diff`], [`page`], [`effort`]: the result as findings, with the written
 //!   files, as a patch, side by side, with an estimate.

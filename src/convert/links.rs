@@ -1,5 +1,6 @@
-//! Files that had other names (hard links): a conversion replaces the file behind one name, and the
-//! others keep what they had. That is what a cache of packages needs; who meant one file is told.
+//! Files with further names (hard links): a conversion replaces the file behind one name, and the
+//! other names keep the old content. A package cache needs this; the report informs users who meant
+//! one file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,13 +10,13 @@ use base::report::{Evidence, Finding};
 use data::{Catalog, RawFinding, findings::convert_links};
 pub use treeedit::replace::HardLinks;
 
-/// What is said of files that were replaced: one finding for those with names that keep the old
-/// content, one for those of which every name was converted.
+/// The findings about replaced files: one for those with names that keep the old content, one for
+/// those of which every name was converted.
 pub fn replaced(files: &[(&Path, HardLinks)]) -> Vec<Finding> {
     let mut by_file: BTreeMap<(u64, u64), (u64, Vec<&Path>)> = BTreeMap::new();
     for (path, linked) in files {
         let known = by_file.entry(linked.file).or_default();
-        // Where a root before took a name away, it has fewer by now.
+        // If an earlier root already replaced one name, fewer names are left now.
         known.0 = known.0.max(linked.names);
         known.1.push(path);
     }
@@ -29,7 +30,7 @@ pub fn replaced(files: &[(&Path, HardLinks)]) -> Vec<Finding> {
     elsewhere.into_iter().chain(apart).collect()
 }
 
-/// What is said of files that hold their original content again.
+/// The finding about files that hold their original content again.
 pub fn restored(files: &[PathBuf]) -> Option<Finding> {
     said(|n| convert_links::Undone { n }.info(), files.iter().map(PathBuf::as_path).collect())
 }
@@ -57,7 +58,7 @@ mod tests {
         let told = replaced(&[
             (path("a.py"), file(1, 2)),
             (path("b.py"), file(2, 2)),
-            // The second root meets the last of two names.
+            // The second root finds the last of two names.
             (path("c.py"), file(2, 1)),
         ]);
         let told: Vec<_> = told.iter().map(|one| (&*one.message, one.evidence.len())).collect();

@@ -1,5 +1,5 @@
-//! `--mark`: comments above the places that a person has to look at, in files that are not
-//! Python and have comments.
+//! `--mark`: comments above the places that need manual work, in files that are not Python and
+//! support comments.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -32,9 +32,9 @@ pub(super) fn mark(planner: &mut Planner<'_>, kind: FileKind, name: &str) {
     }
 }
 
-/// The sign of comments in a file, and what goes over lines so that none can stand in it; `None`
-/// where there are no comments (JSON), or where they are written otherwise (notebooks, whose
-/// Python cells are marked as Python).
+/// The comment sign of a file, and the spans over several lines that cannot contain comments.
+/// `None` if the format has no comments (JSON), or writes them differently (notebooks, whose Python
+/// cells are marked as Python).
 fn comments(text: &str, kind: FileKind, name: &str) -> Option<(&'static str, Vec<Range<usize>>)> {
     let sign = comment_sign(kind, name)?;
     let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
@@ -51,7 +51,7 @@ fn comments(text: &str, kind: FileKind, name: &str) -> Option<(&'static str, Vec
     }
 }
 
-/// The sign of comments in a file; `None` where there are none, or Python's.
+/// The comment sign of a file; `None` if the format has no comments or the file is Python.
 pub(super) fn comment_sign(kind: FileKind, name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let is = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
@@ -64,10 +64,10 @@ pub(super) fn comment_sign(kind: FileKind, name: &str) -> Option<&'static str> {
     }
 }
 
-/// The start of the line of `at`, or of the first line above it where a comment can stand.
+/// The start of the line of `at`, or of the first line above it that can contain a comment.
 fn free_line(text: &str, at: usize, held: &[Range<usize>]) -> usize {
     let mut line = line_start(text, at);
-    // Spans may lie in one another.
+    // Spans may be nested.
     while let Some(span) = held.iter().find(|span| span.start < line && line < span.end) {
         line = line_start(text, span.start);
     }
@@ -102,7 +102,7 @@ mod tests {
         };
         let out = apply(text, &plan(text).edits);
         assert_eq!(plan(&out).edits, [], "a second run marks again\n{out}");
-        // The words are long.
+        // Shortens the long texts of the marks.
         let short = |line: &str| match line.find(MARK) {
             Some(at) => line[..at + MARK.len() + 6].to_owned(),
             None => line.to_owned(),

@@ -1,9 +1,9 @@
-//! Text of one comment of `--mark`, and whether a line has it already. Used for Python and for the
-//! other kinds of file.
+//! Text of one comment of `--mark`, and the test whether a line already has it. Used for Python and
+//! all other kinds of files.
 
 use super::rules::Rule;
 
-/// Prefix of every mark, behind the sign of a comment and before the rule.
+/// Prefix of every mark, after the comment sign and before the rule.
 pub(super) const MARK: &str = "ascend-doctor: ";
 
 /// Returns the text of a mark on one line: the rule, and its advice or note.
@@ -14,8 +14,8 @@ pub(super) fn words(rule: &Rule) -> String {
     format!("{MARK}{} {}", rule.id, said.replace(['\n', '\r'], " "))
 }
 
-/// Returns whether the comments right above the line that begins at `line`, or that begin there, hold a
-/// mark of this rule.
+/// Returns whether the comments directly above the line that begins at `line`, or that begin there,
+/// contain a mark of this rule.
 pub(super) fn is_marked(text: &str, line: usize, sign: &str, id: &str) -> bool {
     let is_comment = |line: &&str| line.trim_start().starts_with(sign);
     let above = text[..line].strip_suffix('\r').unwrap_or(&text[..line]);

@@ -1,4 +1,4 @@
-//! The members of the JSON report that `convert` alone has.
+//! The members of the JSON report that only `convert` has.
 
 use serde::Serialize;
 
@@ -10,15 +10,15 @@ use super::site::{Certainty, KeptBecause};
 use super::work::{NpuSupport, Work};
 use treeedit::kind::FileKind;
 
-/// What was converted, file by file.
+/// The result of a conversion, file by file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConvertMembers<'a> {
-    /// How much was read and changed.
+    /// Amounts of data read and changed.
     pub counts: Counts,
     /// Hours by a formula that no data confirms. Use `work` instead.
     pub effort: Effort,
-    /// Causes of manual work, by what they block, if there are any.
+    /// Causes of manual work, by their effect on the program, if there are any.
     #[serde(skip_serializing_if = "Work::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub work: Work,
@@ -30,11 +30,11 @@ pub struct ConvertMembers<'a> {
     #[serde(skip_serializing_if = "Totals::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub ledger: Totals,
-    /// What became of the changes.
+    /// The outcome of the changes.
     pub result: ConvertResult,
     /// The files.
     pub files: Vec<FileMember<'a>>,
-    /// Files that were left out.
+    /// Files that were skipped.
     pub skipped: Vec<Skipped<'a>>,
 }
 
@@ -46,7 +46,7 @@ pub struct UndoMembers {
     pub restored: usize,
 }
 
-/// What became of the changes.
+/// The outcome of the changes.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -57,13 +57,13 @@ pub enum ConvertResult {
     Copied,
     /// They are a preview.
     Planned,
-    /// It was only examined whether there are any.
+    /// The run only checked whether there are any.
     Checked,
-    /// Nothing was written, since something forbade it.
+    /// The run wrote no file, because an obstacle prevented it.
     Refused,
 }
 
-/// How much was read and changed.
+/// Amounts of data read and changed.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
@@ -73,15 +73,15 @@ pub struct Counts {
     pub bytes_read: u64,
     /// Files with changes.
     pub files_changed: usize,
-    /// Files that were left alone because of a problem.
+    /// Files that were left unchanged because of a problem.
     pub files_left_alone: usize,
     /// Changes.
     pub changes: usize,
     /// Those of them that are only likely.
     pub likely_changes: usize,
-    /// Places for a person.
+    /// Places that need manual work.
     pub flagged: usize,
-    /// Places that are only named.
+    /// Places that are only noted.
     pub noted: usize,
 }
 
@@ -93,18 +93,18 @@ pub struct FileMember<'a> {
     pub path: String,
     /// Its kind.
     pub kind: FileKind,
-    /// Whether it is started, and imports torch_npu.
+    /// Whether it is a launch script, which imports torch_npu.
     pub launch: bool,
     /// The changes.
     pub changed: Vec<Change<'a>>,
-    /// The places for a person.
+    /// The places that need manual work.
     pub flagged: Vec<PlaceMember<'a>>,
-    /// The places that are only named.
+    /// The places that are only noted.
     pub noted: Vec<PlaceMember<'a>>,
     /// The places that stay although a rule applies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptMember<'a>>,
-    /// Why it was left alone.
+    /// The reason why it was left unchanged.
     pub problem: Option<ProblemMember>,
 }
 
@@ -118,11 +118,11 @@ pub struct Change<'a> {
     pub line: u32,
     /// The column, counted from 1.
     pub column: u32,
-    /// The text before.
+    /// The text before the change.
     pub old: Option<String>,
-    /// The text after.
+    /// The text after the change.
     pub new: Option<&'a str>,
-    /// How sure it is.
+    /// The certainty of the change.
     pub certainty: Certainty,
 }
 
@@ -142,26 +142,26 @@ pub struct PlaceMember<'a> {
     pub detail: Option<&'a str>,
 }
 
-/// Why a file was left alone.
+/// The reason why a file was left unchanged.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProblemMember {
     /// The ID of the finding.
     pub id: &'static str,
-    /// Which message of that ID.
+    /// The message of that ID.
     pub message: &'static str,
     /// The reason in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<Text>,
 }
 
-/// A file that was left out.
+/// A file that was skipped.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Skipped<'a> {
     /// Its path.
     pub path: String,
-    /// Why.
+    /// The reason.
     #[serde(flatten)]
     pub why: SkippedBecause<'a>,
 }
@@ -178,7 +178,7 @@ pub struct KeptMember<'a> {
     pub column: u32,
     /// The text.
     pub text: Option<String>,
-    /// Why it stays.
+    /// The reason why it stays.
     pub why: KeptBecause,
 }
 
@@ -192,7 +192,7 @@ pub struct OutcomeMembers {
     pub undo: String,
 }
 
-/// How a preview becomes a conversion.
+/// The next step after a preview.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PreviewMembers {
@@ -200,19 +200,19 @@ pub struct PreviewMembers {
     pub apply: String,
 }
 
-/// Why a file was left out.
+/// The reason why a file was skipped.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "why", rename_all = "snake_case")]
 pub enum SkippedBecause<'a> {
     /// A link leads out of the root.
     LinkLeaves {
-        /// Where it leads.
+        /// The target of the link.
         target: String,
     },
-    /// A link leads nowhere.
+    /// A broken link.
     LinkDangles,
-    /// It is no regular file.
+    /// Not a regular file.
     NotRegular,
     /// It is too large.
     TooLarge {
@@ -240,14 +240,14 @@ pub struct TargetMember<'a> {
 pub struct Target<'a> {
     /// Its version; null if none is known.
     pub torch_npu: Option<String>,
-    /// How it is known; null if it is not.
+    /// The source of the version; null if it is unknown.
     pub from: Option<TargetSource>,
     /// The directory of the installation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<&'a str>,
 }
 
-/// How the release is known.
+/// The source of the target version.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]

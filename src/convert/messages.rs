@@ -1,4 +1,4 @@
-//! `--also messages`: the words that people read, but no file names and addresses.
+//! `--also messages`: rewrites the words in texts for people, except in file names and addresses.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::site::{Certainty, Planner};
 const WORDS: &[(&str, &str)] =
     &[("cuda", "npu"), ("CUDA", "NPU"), ("Cuda", "Npu"), ("nccl", "hccl"), ("NCCL", "HCCL")];
 
-/// What of the text at `range` is written otherwise.
+/// The parts of the text at `range` to rewrite, each with its new word.
 pub(super) fn parts(text: &str, range: &Range<usize>) -> Vec<(Range<usize>, &'static str)> {
     let slice = &text[range.clone()];
     let inside = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
@@ -31,7 +31,7 @@ pub(super) fn parts(text: &str, range: &Range<usize>) -> Vec<(Range<usize>, &'st
     out
 }
 
-/// Rewrites the message at `range` of a text, where that was asked for.
+/// Rewrites the message at `range` of a text, if the user requested it.
 pub(super) fn message(planner: &mut Planner<'_>, range: &Range<usize>) {
     if !planner.options.messages {
         return;

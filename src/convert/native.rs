@@ -1,6 +1,6 @@
-//! CUDA and C++ sources and CMake files: reported, never rewritten. A kernel has to be written
-//! anew for the NPU; what is reported is which kernels there are, and what stands in for the
-//! headers and calls around them.
+//! CUDA and C++ sources and CMake files: reported, never rewritten. Kernels have to be rewritten
+//! manually for the NPU; the report lists them, and the equivalents of the headers and calls around
+//! them.
 
 mod cmake;
 
@@ -13,7 +13,7 @@ use aho_corasick::AhoCorasick;
 use super::rules::{Place, Rules};
 use super::site::Planner;
 
-/// Words without which a C++ source has nothing to report.
+/// A C++ source without any of these words has nothing to report.
 static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -38,7 +38,7 @@ static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("a few words make a small automaton")
 });
 
-/// Plans a native source; its name (without directories) tells the language.
+/// Plans a native source; the language follows from its `name` (without directories).
 pub fn plan(planner: &mut Planner<'_>, name: &str) {
     let lower = name.to_ascii_lowercase();
     if lower == "cmakelists.txt" || lower.ends_with(".cmake") {
@@ -51,7 +51,7 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) {
     }
 }
 
-/// Words and signs of a C++ source, without comments and literals.
+/// Words and symbols of a C++ source, without comments and literals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token {
     /// A name or a number.
@@ -97,7 +97,7 @@ fn tokens(text: &str) -> Vec<Token> {
             b'"' | b'\'' => at = literal_end(bytes, at),
             _ if is_word(byte) => {
                 let start = at;
-                // A quote inside a number separates digits.
+                // A quote inside a number is a digit separator.
                 while at < bytes.len()
                     && (is_word(bytes[at])
                         || bytes[at] == b'\''
@@ -170,7 +170,7 @@ fn source(planner: &mut Planner<'_>, cuda: bool) {
     if aware {
         return;
     }
-    // Calls of the runtime, each name once with its count.
+    // Calls of the runtime, each name once with its number of calls.
     let mut calls: BTreeMap<&str, (usize, Range<usize>)> = BTreeMap::new();
     for (at, token) in tokens.iter().enumerate() {
         match *token {
@@ -193,7 +193,7 @@ fn source(planner: &mut Planner<'_>, cuda: bool) {
     }
 }
 
-/// Names of the functions that `__global__` stands before.
+/// Names of the functions that are declared with `__global__`.
 fn kernels(text: &str, tokens: &[Token]) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
     let mut names = BTreeSet::new();
@@ -205,8 +205,8 @@ fn kernels(text: &str, tokens: &[Token]) -> Vec<Range<usize>> {
         if !is_global {
             continue;
         }
-        // The name is the word before the `(` of the parameters; `__launch_bounds__(…)` has one
-        // of its own.
+        // The name is the word before the `(` of the parameters; `__launch_bounds__(…)` has a
+        // separate pair.
         let mut name = None;
         while let Some(token) = tokens.get(at) {
             match *token {
@@ -233,7 +233,7 @@ fn kernels(text: &str, tokens: &[Token]) -> Vec<Range<usize>> {
     out
 }
 
-/// How many tokens a pair of parentheses takes.
+/// Number of tokens of a pair of parentheses.
 fn closing(tokens: &[Token]) -> usize {
     let mut depth = 0usize;
     for (at, token) in tokens.iter().enumerate() {
@@ -287,7 +287,7 @@ fn directive(planner: &mut Planner<'_>, range: Range<usize>) {
     planner.flag(Rules::builtin().site(site), place, Some(body.to_owned()));
 }
 
-/// Names of PyTorch's C++ interface that stand for CUDA.
+/// Names of PyTorch's C++ interface that refer to CUDA.
 fn of_torch(text: &str, word: &str, before: Option<&Token>, tokens: &[Token]) -> Option<Place> {
     let called = matches!(tokens.get(1), Some(Token::Sign(b'(', _)));
     let after_path = matches!(before, Some(Token::Sign(b':', _)));
@@ -300,7 +300,7 @@ fn of_torch(text: &str, word: &str, before: Option<&Token>, tokens: &[Token]) ->
         "kCUDA" => Place::CppDispatchKey,
         "CUDA" if after_path => Place::CppDispatchKey,
         "CUDA" => {
-            // `TORCH_LIBRARY_IMPL(name, CUDA, m)`: the comma before and behind.
+            // `TORCH_LIBRARY_IMPL(name, CUDA, m)`: a comma before and after.
             let between = matches!(before, Some(Token::Sign(b',', _)))
                 && matches!(tokens.get(1), Some(Token::Sign(b',', _)));
             if !between || !text.contains("TORCH_LIBRARY_IMPL") {

@@ -1,4 +1,4 @@
-//! What a run of `convert` was asked for, as far as the planning of a file needs it.
+//! The options of a `convert` run that the planning of a file needs.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use pep440_rs::Version;
 
 use super::selection::Selection;
 
-/// Where `import torch_npu` is written.
+/// Files that get `import torch_npu`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
 #[clap(rename_all = "lower")]
 pub enum Import {
@@ -21,7 +21,7 @@ pub enum Import {
     None,
 }
 
-/// What is asked for when nothing is said.
+/// The default options.
 pub static DEFAULT: Options = Options {
     target: None,
     packages: BTreeMap::new(),
@@ -33,23 +33,23 @@ pub static DEFAULT: Options = Options {
     selection: Selection::ALL,
 };
 
-/// What the planners of all kinds of files are told.
+/// The options for the planners of all kinds of files.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The torch_npu that the result has to run with; any, if unknown.
+    /// The torch_npu version that the result must run with; `None` for any version.
     pub target: Option<Version>,
     /// Versions of other packages that the user names. They precede those that the tree pins.
     pub packages: BTreeMap<String, Version>,
     /// Versions of other packages on this machine. Those that the tree pins precede them.
     pub installed: BTreeMap<String, Version>,
-    /// Instead of rewriting names, let torch_npu's own `transfer_to_npu` patch them at run time.
+    /// Let torch_npu's own `transfer_to_npu` patch names at run time instead of rewriting them.
     pub transfer: bool,
-    /// Also rewrite messages, help texts and comments that speak of CUDA.
+    /// Also rewrite messages, help texts and comments that mention CUDA.
     pub messages: bool,
-    /// Put a comment at every place that a person has to look at.
+    /// Add a comment at every place that needs manual work.
     pub mark: bool,
-    /// Where the import goes.
+    /// Where to add the import.
     pub import: Import,
-    /// The rules whose changes are made.
+    /// The rules whose changes are applied.
     pub selection: Selection,
 }

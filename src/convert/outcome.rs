@@ -1,5 +1,5 @@
-//! The end of a report: the written files with the command that undoes the run, and the places
-//! that were kept.
+//! The end of a report: the written files with the command that undoes the run, and the kept
+//! places.
 
 use base::report::{Evidence, Finding, Report, Table};
 use base::text::{Text, shell_quote};
@@ -60,8 +60,8 @@ pub(super) fn add_written(report: &mut Report, found: &WalkResult, plan: &Plan) 
     });
 }
 
-/// Places that stay although a rule applies, as findings: those that comments keep, and those that
-/// the user left out.
+/// Places that stay although a rule applies, as findings: those with a keep comment, and those that
+/// the user excluded.
 pub(super) fn kept(plan: &Plan) -> Vec<Finding> {
     let all = || plan.files.iter().flat_map(|file| file.plan.kept.iter().map(move |at| (file, at)));
     let is_comment = |kept: &KeptSite| kept.why == KeptBecause::Comment;
@@ -83,7 +83,7 @@ pub(super) fn kept(plan: &Plan) -> Vec<Finding> {
         .collect()
 }
 
-/// The places of a file that stay, for programs.
+/// The kept places of a file, for machine-readable output.
 pub(super) fn kept_members<'a>(file: &'a PlannedFile, text: &str) -> Vec<KeptMember<'a>> {
     let member = |kept: &'a KeptSite| KeptMember {
         rule: kept.rule.id,
@@ -95,7 +95,7 @@ pub(super) fn kept_members<'a>(file: &'a PlannedFile, text: &str) -> Vec<KeptMem
     file.plan.kept.iter().map(member).collect()
 }
 
-/// How many changes the user left out.
+/// Number of changes that the user excluded.
 pub(super) fn left_out(plan: &Plan) -> usize {
     let all = plan.files.iter().flat_map(|file| &file.plan.kept);
     all.filter(|kept| kept.why != KeptBecause::Comment).count()

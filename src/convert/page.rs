@@ -1,5 +1,5 @@
-//! The files of a plan for a reviewer: old and new side by side, the changed words marked, and
-//! what a person has to look at in its place.
+//! The files of a plan for a reviewer: old and new side by side, with the changed words marked and
+//! remarks on the places that need manual work.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,20 +16,20 @@ use data::ui;
 
 /// Lines around a change or a flagged place.
 const CONTEXT: usize = 3;
-/// Files in the table of the ledger; `--ledger` writes all of them.
+/// Maximum number of files in the table of the ledger; `--ledger` writes all of them.
 const MAX_FILES: usize = 2000;
-/// Pairs of lines of one change that are compared to find those that are alike.
+/// Maximum number of line pairs of one change to compare for similarity.
 const MAX_PAIRS: usize = 10_000;
-/// Longer lines are compared as a whole: their words would take long.
+/// Longer lines are compared as a whole: comparing their words would take too long.
 const MAX_WORDS: usize = 4000;
 
-/// The files that change or have places for a person, one after the other.
+/// The files that change or have places for manual work, one after the other.
 pub fn files(plan: &Plan) -> impl Iterator<Item = FileDiff> {
     let shown = |file: &&PlannedFile| file.after.is_some() || file.plan.sites.iter().any(is_shown);
     plan.files.iter().filter(shown).map(compare)
 }
 
-/// The ledger by file: first the files with most unexplained tokens.
+/// The ledger by file, starting with the files that have the most unexplained tokens.
 pub fn ledger(plan: &Plan) -> Option<Table> {
     let mut files: Vec<_> = plan.ledger.files.iter().map(|file| (file, file.totals())).collect();
     files.sort_by_key(|(_, totals)| Reverse((totals.unexplained, totals.manual)));
@@ -165,7 +165,7 @@ fn rows(old: &[&[u8]], new: &[&[u8]], notes: &BTreeMap<usize, Vec<&Site>>) -> Ve
     shown
 }
 
-/// Pairs the old and new lines of a change: in order if their numbers are equal, otherwise (a line
+/// Pairs the old and new lines of a change: in order if there are equally many, otherwise (a line
 /// was inserted) by similarity.
 fn align_lines(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Option<usize>, Option<usize>)> {
     let (height, width) = (old.len(), new.len());
@@ -202,7 +202,8 @@ fn align_lines(old: &[&[u8]], new: &[&[u8]]) -> Vec<(Option<usize>, Option<usize
     rows
 }
 
-/// How many bytes two lines have in common at their ends; 0 if that is less than half of them.
+/// Number of bytes that two lines have in common at their ends; 0 if that is less than half of
+/// them.
 fn likeness(old: &[u8], new: &[u8]) -> usize {
     let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
     let rest = old.len().min(new.len()) - head;
@@ -222,12 +223,12 @@ fn note(site: &Site) -> DiffNote {
     }
 }
 
-/// A line without its end, tabs kept to a width.
+/// A line without its end, with tabs expanded to a fixed width.
 fn text_of(line: &[u8]) -> String {
     String::from_utf8_lossy(line).trim_end_matches(['\n', '\r']).replace('\t', "    ")
 }
 
-/// Two lines with the words that differ marked.
+/// Two lines with their different words marked.
 fn marked(old: Option<&[u8]>, new: Option<&[u8]>) -> (Vec<LinePart>, Vec<LinePart>) {
     let whole = |line: String| vec![LinePart::Same(line)];
     let (Some(old), Some(new)) = (old.map(text_of), new.map(text_of)) else {

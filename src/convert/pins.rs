@@ -19,7 +19,7 @@ pub(super) fn pinned(text: &str, package: &str) -> Vec<Version> {
         let version = rest.strip_prefix("==")?.trim_start_matches(['=', ' ', '\t']);
         let is_version = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '!');
         let end = version.find(|c| !is_version(c)).unwrap_or(version.len());
-        // `==4.50.*` names no version.
+        // `==4.50.*` is not a single version.
         version[..end].parse().ok()
     });
     versions.collect()

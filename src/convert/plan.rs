@@ -1,8 +1,9 @@
-//! Decides what becomes of every file: nothing is written here.
+//! Decides what to do with every file; writes nothing.
 //!
-//! Each file is read once. What no rule can speak about (see [`super::prefilter`]) is not even decoded.
-//! A kind of file has one planner, [`Planner`]; this module decodes for it, applies its edits,
-//! and lets it plan the result again ([`prove`]): a second conversion must have nothing to do.
+//! Each file is read once. A file without any name from the rules (see [`super::prefilter`]) is not
+//! even decoded. A kind of file has one planner, [`Planner`]; this module decodes for it, applies
+//! its edits, and lets it plan the result again ([`prove`]): a second conversion must have nothing
+//! to do.
 
 use base::text::Text;
 use data::fault::Value as _;
@@ -33,48 +34,48 @@ use treeedit::denial::Denial;
 use treeedit::kind::FileKind;
 use treeedit::walk::SourceFile;
 
-/// Decides about one text. An error means: this text is not of the kind, it stays as it is.
+/// Plans one text. An error means that the text is not of this kind; the file stays unchanged.
 type Planner = fn(&Source<'_>, &Options) -> Result<FilePlan, FileProblem>;
 
-/// What a planner reads.
+/// The input of a planner.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
-    /// Which file it is; its `launch` says whether a person starts it.
+    /// The file; its `launch` marks a script that users start directly.
     pub file: &'a SourceFile,
     /// Its text, without byte order mark.
     pub text: &'a str,
-    /// What the Python files of the tree know of each other.
+    /// Facts that the Python files of the tree share.
     pub project: &'a Project,
-    /// Whether the plan brings along why tokens of the ledger stay.
+    /// Whether the plan includes the reasons why tokens of the ledger stay.
     pub explains: bool,
 }
 
-/// Why a file is left alone although it was to be converted.
+/// The reason why a file was left unchanged although it should be converted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileProblem {
-    /// It is no text in the encoding that it names.
+    /// Not valid text in the encoding that it declares.
     Undecodable(DecodeError),
     /// It does not parse.
     Syntax {
         /// Line, from 1.
         line: u32,
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
-    /// It is a template: what is made of it is in the syntax of its kind, it is not.
+    /// It is a template: its output has the syntax of its kind, the template itself does not.
     Template {
         /// The first line that does not parse, from 1.
         line: u32,
-        /// Whether it speaks of CUDA.
+        /// Whether it mentions CUDA.
         speaks: bool,
     },
-    /// What would have been written is not sound: a defect of this tool.
+    /// The planned content is not sound: a defect of this tool.
     SelfCheck(Text),
-    /// It does not hold any more what was read.
+    /// The file changed since it was read.
     Changed,
-    /// This user may not replace it.
+    /// This user is not allowed to replace it.
     Denied(Denial),
-    /// It has changes that git does not have.
+    /// It has uncommitted changes.
     Uncommitted,
     /// Reading or writing it failed.
     Io(Text),
@@ -90,23 +91,23 @@ impl From<Refusal> for FileProblem {
     }
 }
 
-/// One file about which there is something to say.
+/// One file with edits, places or problems.
 #[derive(Debug)]
 pub struct PlannedFile {
     /// The file.
     pub file: SourceFile,
-    /// What it holds.
+    /// Its current content.
     pub before: Vec<u8>,
-    /// What it is to hold; `None` if it stays as it is.
+    /// Its new content; `None` if it stays unchanged.
     pub after: Option<Vec<u8>>,
     /// Edits and places.
     pub plan: FilePlan,
-    /// Why it stays as it is, if it should not.
+    /// The reason why it stays unchanged although it should not.
     pub problem: Option<FileProblem>,
 }
 
 impl PlannedFile {
-    /// Proves what is to be written, see [`prove`]; if it is not sound, the file stays as it is.
+    /// Proves the new content, see [`prove`]; if it is not sound, the file stays unchanged.
     fn prove(&mut self, options: &Options, project: &Project) {
         if let Err(problem) = prove(self, options, project) {
             self.leave(problem);
@@ -126,11 +127,11 @@ impl PlannedFile {
         }
     }
 
-    /// Leaves the file as it is.
+    /// Leaves the file unchanged.
     pub fn leave(&mut self, problem: FileProblem) {
         self.after = None;
         if matches!(problem, FileProblem::SelfCheck(_)) {
-            // What a defect said of the file is worth nothing.
+            // The results of a defect are unreliable.
             self.plan = FilePlan::default();
         }
         self.problem = Some(problem);
@@ -142,7 +143,7 @@ impl PlannedFile {
     }
 }
 
-/// What is to be done with a tree.
+/// The plan for a tree.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// The files with edits, places or problems, in the order of the walk.
@@ -151,9 +152,9 @@ pub struct Plan {
     pub silent: Vec<SilentFile>,
     /// The tokens of all files.
     pub ledger: Ledger,
-    /// How many files were read.
+    /// Number of files read.
     pub read: usize,
-    /// How many bytes they hold.
+    /// Their total size in bytes.
     pub bytes: u64,
 }
 
@@ -162,32 +163,32 @@ pub struct Plan {
 pub struct SilentFile {
     /// The file.
     pub file: SourceFile,
-    /// What it holds.
+    /// Its current content.
     pub bytes: Vec<u8>,
-    /// An empty plan, with what its planner found out for the ledger.
+    /// An empty plan, with the facts that its planner collected for the ledger.
     pub plan: FilePlan,
 }
 
-/// A file that is planned, or one that is only counted.
+/// A planned file, or one whose tokens are only counted.
 type Drafted = Result<PlannedFile, Box<SilentFile>>;
 
-/// A file that is worth planning, as it was read.
+/// A file that is worth planning, with its content as read.
 struct Wanted<'a> {
     file: &'a SourceFile,
     bytes: std::io::Result<Vec<u8>>,
-    /// What it may take from other files.
+    /// The names that it may import from other files.
     takes: Vec<ImportedName>,
-    /// Whether a rule may speak about it; the ledger counts its tokens anyway.
+    /// Whether a rule may apply to it; the ledger counts its tokens in any case.
     planned: bool,
 }
 
-/// Decides about all `files`, in parallel, and proves it; `progress` hears of bytes.
+/// Plans all `files` in parallel and proves the plans; reports the bytes read to `progress`.
 pub fn plan(files: &[SourceFile], options: &Options, progress: &Progress) -> Plan {
     made(files, options, progress, true).0
 }
 
-/// As [`plan`], but what is to be written still has to be proved, see [`prove`]: that takes half as
-/// long again, and can be done while the disk works.
+/// Like [`plan`], but without the proof (see [`prove`]): the proof takes half as long again, and
+/// can run while the disk is busy.
 pub fn draft(files: &[SourceFile], options: &Options, progress: &Progress) -> (Plan, Project) {
     made(files, options, progress, false)
 }
@@ -213,8 +214,8 @@ fn made(
         .collect();
     follow_names(&mut project, files, &wanted);
     let mut wanted: Vec<(usize, Wanted<'_>)> = wanted.into_iter().enumerate().collect();
-    // A file is as much as a thread can do alone, and some take a hundred times others: the
-    // longest come first, so that at the end no thread waits for another.
+    // One thread plans a whole file, and some files take a hundred times as long as others. The
+    // largest come first, so that no thread waits for another at the end.
     wanted.sort_by_key(|(_, wanted)| Reverse(wanted.file.size));
     let mut planned: Vec<(usize, Drafted)> = wanted
         .into_par_iter()
@@ -268,13 +269,13 @@ impl Plan {
         self.ledger.withdraw(|path| unchanged.contains(path));
     }
 
-    /// Proves all that is to be written, see [`prove`].
+    /// Proves all planned content, see [`prove`].
     pub fn prove(&mut self, options: &Options, project: &Project) {
         self.files.par_iter_mut().for_each(|file| file.prove(options, project));
     }
 }
 
-/// Reads a file; `None` if no rule can speak about it.
+/// Reads a file; returns `None` if no rule can apply to it.
 fn worth_planning<'a>(file: &'a SourceFile, sieve: &Prefilter) -> Option<Wanted<'a>> {
     let bytes = match read(file) {
         Ok(bytes) => bytes,
@@ -295,7 +296,8 @@ fn worth_planning<'a>(file: &'a SourceFile, sieve: &Prefilter) -> Option<Wanted<
     Some(Wanted { file, bytes: Ok(bytes), takes, planned })
 }
 
-/// What the tree holds: its modules, and what its packages build and install.
+/// Facts about the tree: its modules, and the modules and programs that its packages build and
+/// install.
 fn project(all: &[SourceFile]) -> Project {
     let mut project =
         Project::of(sources(all).map(|file| {
@@ -327,7 +329,7 @@ fn sources(all: &[SourceFile]) -> impl Iterator<Item = &SourceFile> {
     all.iter().filter(|file| file.kind == FileKind::Python)
 }
 
-/// What the Python files take from each other.
+/// Follows the names that the Python files import from each other.
 fn follow_names(project: &mut Project, all: &[SourceFile], wanted: &[Wanted<'_>]) {
     let mut takes = wanted.iter().flat_map(|wanted| &wanted.takes).peekable();
     if takes.peek().is_none() {
@@ -341,27 +343,28 @@ fn follow_names(project: &mut Project, all: &[SourceFile], wanted: &[Wanted<'_>]
         asked.extend(taken.modules().find(|name| by_name.contains_key(*name)));
     }
     for file in asked.into_iter().filter_map(|name| by_name.get(name)) {
-        // Whoever hands on a name of torch may say nothing else that a rule knows.
+        // A module that re-exports a name of torch may contain no other name from the rules.
         if let Ok(Ok(text)) = read(file).map(String::from_utf8) {
             project.add(&module(file), &text);
         }
     }
 }
 
-/// The dotted name of a file, seen from the root.
+/// The dotted name of a file, relative to the root.
 fn module(file: &SourceFile) -> Module {
     Module::of(&file.relative.to_string_lossy())
 }
 
 fn read(file: &SourceFile) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(usize::try_from(file.size).unwrap_or(0) + 1);
-    // What grows while it is read is found out before it would be replaced.
+    // Reads one byte more than the known size, so that a file that grows is detected before its
+    // replacement.
     file.open()?.take(file.size + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Decides about the file `file` that holds `bytes`, and proves it; `None` if there is nothing to
-/// say.
+/// Plans the file `file` with the content `bytes` and proves the plan; returns `None` if the file
+/// has no edits, places and problems.
 pub fn plan_bytes(
     file: &SourceFile,
     bytes: Vec<u8>,
@@ -373,7 +376,7 @@ pub fn plan_bytes(
     Some(planned)
 }
 
-/// Decides about a file; the error is a file without edits, places and problems.
+/// Plans a file; the error is a file without edits, places and problems.
 fn draft_bytes(file: &SourceFile, bytes: Vec<u8>, options: &Options, project: &Project) -> Drafted {
     let planner = planner(file.kind);
     let (after, plan, problem) = match decide(planner, file, &bytes, options, project) {
@@ -382,7 +385,7 @@ fn draft_bytes(file: &SourceFile, bytes: Vec<u8>, options: &Options, project: &P
     };
     let silent =
         after.is_none() && plan.sites.is_empty() && plan.kept.is_empty() && problem.is_none();
-    // The report is going to quote these: it is read here, where other files are still planned.
+    // The report will quote these texts. They are loaded here, while other files are still planned.
     for site in plan.sites.iter().filter(|site| site.decision != Decision::Changed) {
         site.rule.text();
     }
@@ -411,8 +414,8 @@ fn decide(
     Ok((Some(after), plan))
 }
 
-/// Whether what is to be written is sound: it can be read again, differs in nothing but what was
-/// planned, and a second conversion has nothing to do.
+/// Whether the new content is sound: it can be read again, only planned ranges differ, and a second
+/// conversion has nothing to do.
 ///
 /// # Errors
 ///
@@ -432,7 +435,7 @@ pub fn prove(
     match planner(file.kind)(&Source { file, text: &again.text, project, explains: false }, options)
     {
         Ok(second) if second.edits.is_empty() => Ok(()),
-        // Changes that the user declined are found again, and no others.
+        // A second plan must find the changes that the user declined, and no others.
         Ok(second) if planned.plan.declined().next().is_some() => {
             let declined = |rule: &str| planned.plan.declined().any(|kept| kept.rule.id == rule);
             let is_new =
@@ -456,8 +459,8 @@ pub fn prove(
     }
 }
 
-/// A file that does not parse since it is a template (Jinja, Helm, cookiecutter) is none to
-/// complain about.
+/// A file that does not parse because it is a template (Jinja, Helm, cookiecutter) is not reported
+/// as a syntax error.
 fn template(problem: FileProblem, text: &str) -> FileProblem {
     let FileProblem::Syntax { line, .. } = problem else { return problem };
     let wrong = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or_default();
@@ -474,7 +477,7 @@ fn template(problem: FileProblem, text: &str) -> FileProblem {
     }
 }
 
-/// The text that bytes of this kind of file stand for; for showing, also if they are none.
+/// The text of bytes of this kind of file; for display, also if the bytes are not valid.
 pub(super) fn text_of(kind: FileKind, bytes: &[u8]) -> String {
     decode(kind, bytes)
         .map_or_else(|_| String::from_utf8_lossy(bytes).into_owned(), |decoded| decoded.text)
@@ -513,7 +516,7 @@ fn planner(kind: FileKind) -> Planner {
             let cells = |text: &str| python::plan(text, &context).ok();
             in_syntax(source, options, |planner, _| notebook::plan(planner, &cells))
         },
-        // Read for the ledger alone.
+        // Read only for the ledger.
         FileKind::Text => |_, _| Ok(FilePlan::default()),
         FileKind::Python => |source, options| {
             let module = module(source.file);
@@ -533,7 +536,7 @@ fn planner(kind: FileKind) -> Planner {
     }
 }
 
-/// Plans a text by its name; where the syntax of its kind ends, it is left alone.
+/// Plans a text by its name; a syntax error is returned as a problem.
 fn in_syntax<'a>(
     source: &Source<'a>,
     options: &'a Options,

@@ -2,17 +2,17 @@
 
 use toml::Value;
 
-/// Whether a file of this name can say so.
+/// Whether a file of this name can declare programs.
 pub fn may_name(name: &str) -> bool {
     matches!(name, "pyproject.toml" | "setup.cfg" | "setup.py")
 }
 
-/// The programs that the text of such a file names.
+/// The programs that the text of such a file declares.
 pub fn named(file: &str, text: &str) -> Vec<String> {
     if file == "pyproject.toml" {
         return of_pyproject(text);
     }
-    // `console_scripts = name = module:function`, one or several, in Python or in INI.
+    // `console_scripts = name = module:function`, one or more, in Python or in INI.
     let Some(from) = text.find("console_scripts") else { return Vec::new() };
     let text = &text[from..];
     let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');

@@ -16,7 +16,7 @@ use super::plan::Plan;
 use super::report::counts;
 use super::rules::Rules;
 
-/// Proves that the tree has no use of CUDA left that nobody looked at.
+/// Proves that no use of CUDA in the tree is left unexamined.
 pub(super) fn prove(report: &Report, found: &WalkResult, plan: &Plan) -> Proof {
     let counts = counts(plan);
     let changes = match counts.changes {
@@ -28,7 +28,7 @@ pub(super) fn prove(report: &Report, found: &WalkResult, plan: &Plan) -> Proof {
     goals::prove("convert", "tree", values, |link| {
         let nothing = || Coverage::NotApplicable { reason: ui::CONVERT_NO_FILES.text() };
         let coverage = match link.id.as_str() {
-            // Of no file, nothing is shown.
+            // An empty tree proves nothing.
             id if id != "files" && found.files.is_empty() => Some(nothing()),
             "files" => contradicted(report, link).or_else(|| unread(report, found, link)),
             "changes" => contradicted(report, link).or_else(|| left_out(plan, link)),
@@ -47,14 +47,14 @@ fn contradicted(report: &Report, link: &LinkDefinition) -> Option<Coverage> {
     (!errors.is_empty()).then_some(Coverage::Contradicted { findings: errors, reason: None })
 }
 
-/// Changes that the user left out may be necessary.
+/// Changes that the user excluded may be necessary.
 fn left_out(plan: &Plan, link: &LinkDefinition) -> Option<Coverage> {
     let n = outcome::left_out(plan);
     let reason = ui::ConvertDeselected { n }.text();
     (n > 0).then(|| Coverage::NotExamined { reason, settle: link.settle.clone() })
 }
 
-/// Files that were left out, or no file at all, are no evidence.
+/// Skipped files, or an empty tree, prove nothing.
 fn unread(report: &Report, found: &WalkResult, link: &LinkDefinition) -> Option<Coverage> {
     let open = |reason| Coverage::NotExamined { reason, settle: link.settle.clone() };
     if found.files.is_empty() {
@@ -66,7 +66,7 @@ fn unread(report: &Report, found: &WalkResult, link: &LinkDefinition) -> Option<
     report.findings.iter().find(is_skip).map(|finding| open(finding.title.clone()))
 }
 
-/// A use of CUDA that no rule explains may be one that breaks on an NPU.
+/// A use of CUDA that no rule explains may break on an NPU.
 fn unexplained(report: &Report, link: &LinkDefinition) -> Option<Coverage> {
     let found = report.findings.iter().find(|finding| link.checks.contains(&finding.id))?;
     Some(Coverage::NotExamined { reason: found.title.clone(), settle: link.settle.clone() })
@@ -77,8 +77,8 @@ fn blocks(finding: &Finding) -> bool {
     Rules::builtin().by_id(&finding.id).is_none_or(|rule| Blocker::of(rule).prevents())
 }
 
-/// Manual work that prevents the start, training or inference. Rules have separate IDs, which no
-/// family has.
+/// Manual work that prevents the start, training or inference. Rules have separate IDs, which do
+/// not occur in any family.
 fn manual(report: &Report) -> Option<Coverage> {
     let is_place = |finding: &&Finding| {
         finding.message == "flagged"

@@ -1,5 +1,5 @@
-//! What holds of every file of every kind, and of every tree: what parsed parses, only planned
-//! ranges change, a second run changes nothing, and a run is taken back to the last byte.
+//! Properties of all kinds of files and trees: a file that parsed still parses, only planned ranges
+//! change, a second run changes nothing, and undo restores every byte.
 #![expect(clippy::disallowed_methods, reason = "tests write trees and read what became of them")]
 
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use treeedit::kind::FileKind;
 use treeedit::undo::undo;
 use treeedit::walk::{Root, Scope, SourceFile, walk};
 
-/// What files of a name are made of. A file is some of these, one after the other.
+/// Building blocks for files of each name. A file is a sequence of some of them.
 const PIECES: &[(&str, &[&str])] = &[
     (
         "a.yaml",
@@ -178,7 +178,7 @@ fn planned(name: &str, text: &str, launch: bool, options: &Options) -> Option<Pl
     plan_bytes(&file, text.as_bytes().to_vec(), options, &Project::default())
 }
 
-/// Whether a text is what its name says, as a parser that is not ours tells.
+/// Whether a text is valid for its file name, according to a parser from outside this project.
 fn parses(name: &str, text: &str) -> bool {
     match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
         "json" | "ipynb" => serde_json::from_str::<serde_json::Value>(text).is_ok(),
@@ -210,7 +210,7 @@ proptest! {
     }
 }
 
-/// What a directory holds, without the journal.
+/// The files below a directory, without the journal.
 fn content(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap);
     files
@@ -221,7 +221,7 @@ fn content(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 proptest! {
-    // Each of them waits for the disk.
+    // Each case waits for the disk.
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]

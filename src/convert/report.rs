@@ -1,4 +1,4 @@
-//! Says what was done, and what is left to a person.
+//! Reports the changes, and the places that need manual work.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -29,27 +29,28 @@ use data::{
 use treeedit::denial::Denial;
 use treeedit::walk::{SkipReason, WalkResult};
 
-/// Longer source lines are cut in reports, in characters.
+/// Maximum length of a source line in reports, in characters.
 const MAX_EXCERPT: usize = 200;
-/// Unexplained places that the report lists; the ledger has all of them.
+/// Maximum number of unexplained places in the report; the ledger lists all of them.
 const MAX_UNEXPLAINED: usize = 1000;
 
-/// What became of the plan.
+/// The outcome of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
-    /// The files were replaced, so many.
+    /// This number of files was replaced.
     Written(usize),
-    /// A copy was written: so many files, there.
+    /// A copy with this number of files was written to this directory.
     Copied(usize, PathBuf),
-    /// Nothing was to be written.
+    /// No files were to be written.
     Planned,
-    /// Something would change, and that is what was asked (`--check`).
+    /// Something would change; the run only checked this (`--check`).
     Checked,
-    /// Nothing was written, because git does not have these changes.
+    /// The run wrote no file, because these have uncommitted changes.
     Refused(Vec<PathBuf>),
 }
 
-/// The report of a run; `in_detail` with every place of every file, which only programs read.
+/// The report of a run; with `in_detail`, it lists every place of every file, for machine-readable
+/// output.
 pub fn report(
     found: &WalkResult,
     plan: &Plan,
@@ -93,12 +94,12 @@ pub fn report(
     report
 }
 
-/// A path as people type it.
+/// A path as typed by users.
 pub fn shown(path: &Path) -> String {
     path.strip_prefix(".").unwrap_or(path).display().to_string()
 }
 
-/// The same of a directory, which may be the one that people are in.
+/// The same for a directory, which may be the current one.
 pub fn shown_directory(dir: &Path) -> String {
     let text = shown(dir);
     if text.is_empty() { ".".to_owned() } else { text }
@@ -106,7 +107,7 @@ pub fn shown_directory(dir: &Path) -> String {
 
 /// One finding for each rule that flags or notes something.
 fn rules(plan: &Plan) -> Vec<Finding> {
-    // What blocks most comes first.
+    // The places that block most come first.
     type Key = (Decision, Blocker, &'static str);
     let mut groups: BTreeMap<Key, (&'static Rule, Vec<Evidence>)> = BTreeMap::new();
     for file in &plan.files {
@@ -165,7 +166,7 @@ fn excerpt(lines: &[&str], site: &Site) -> String {
     text
 }
 
-/// The files that stay as they are although they should not: one finding for each.
+/// The files that stay unchanged although they should not: one finding for each.
 fn problems(plan: &Plan) -> Vec<Finding> {
     let problems = plan.files.iter().filter_map(|file| Some((file, file.problem.as_ref()?)));
     problems.map(|(file, problem)| Catalog::builtin().resolve(problem_of(file, problem))).collect()
@@ -191,7 +192,7 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
         FileProblem::Undecodable(error) => {
             let nul = matches!(error, DecodeError::Nul(_));
             let detail = error.fault().text();
-            // What could not be read may be fine: that leaves the question open.
+            // An unreadable file may be fine, so its result is open.
             let found = if nul {
                 convert_text::Nul { detail, path }.warning()
             } else {
@@ -222,7 +223,7 @@ fn problem_of(file: &PlannedFile, problem: &FileProblem) -> RawFinding {
     }
 }
 
-/// Tokens that nothing accounts for, as one finding.
+/// Tokens without an explanation, as one finding.
 fn unexplained(plan: &Plan) -> Option<Finding> {
     let totals = plan.ledger.totals();
     if totals.unexplained == 0 {
@@ -278,7 +279,7 @@ fn refused(files: &[PathBuf]) -> Finding {
     Catalog::builtin().resolve(statement)
 }
 
-/// What is rewritten, by rule.
+/// The rewritten places, by rule.
 fn changes(plan: &Plan) -> Option<Table> {
     let mut counts: BTreeMap<&str, (&'static Rule, usize, usize)> = BTreeMap::new();
     for file in plan.files.iter().filter(|file| file.after.is_some()) {
@@ -326,7 +327,7 @@ pub(super) struct Counts {
 pub(super) fn counts(plan: &Plan) -> Counts {
     let sites = |decision| {
         let files = plan.files.iter();
-        // What was planned for a file that is left alone did not become a change.
+        // Edits that were planned for a file that stays unchanged are not changes.
         let counted =
             files.filter(move |file| decision != Decision::Changed || file.after.is_some());
         counted.flat_map(|file| &file.plan.sites).filter(move |site| site.decision == decision)

@@ -1,4 +1,4 @@
-//! What is known of every CUDA name: `data/convert_rules.toml` and `data/convert/*.toml`.
+//! The rules for all CUDA names: `data/convert_rules.toml` and `data/convert/*.toml`.
 
 mod call;
 mod place;

@@ -1,9 +1,9 @@
 //! Rust sources and Cargo.toml: the CUDA execution provider of the `ort` crate becomes the CANN
-//! one; other crates that drive CUDA are flagged.
+//! provider; other crates that drive CUDA are flagged.
 //!
-//! `syn` reads the imports. Uses are found among the tokens, so that those inside macros
-//! (`vec![CUDAExecutionProvider::default().build()]`) count too, and a source that nests without
-//! end cannot exhaust the stack of a parser.
+//! `syn` parses the imports. Uses are searched in the tokens, so that those inside macros
+//! (`vec![CUDAExecutionProvider::default().build()]`) count too, and deeply nested source cannot
+//! exhaust the stack of a parser.
 
 mod manifest;
 
@@ -17,10 +17,10 @@ use super::rules::{Place, Rules};
 use super::site::{Certainty, Planner};
 use super::syntax::UnparsableText;
 
-/// Nesting of brackets beyond this is refused.
+/// Deeper nesting of brackets is rejected.
 const MAX_DEPTH: usize = 200;
 
-/// Options that both providers of `ort` have; of the others those that begin so are flagged.
+/// Options that both providers of `ort` have; other options with this prefix are flagged.
 const COMMON: &[&str] = &["with_device_id", "with_memory_limit", "with_arena_extend_strategy"];
 
 /// Crates that only drive CUDA.
@@ -59,12 +59,12 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), UnparsableText>
     source(planner)
 }
 
-/// What the imports of a file say.
+/// The names that a file imports or defines.
 #[derive(Default)]
 struct Imports {
     /// Full path by local name.
     names: BTreeMap<String, String>,
-    /// Paths of which all names are imported.
+    /// Paths whose names are all imported.
     globs: Vec<String>,
     /// Names that the file defines itself.
     own: BTreeSet<String>,
@@ -102,7 +102,7 @@ impl Imports {
         }
     }
 
-    /// The full path of a path as it is written, and whether that is certain.
+    /// The full path of a path as written, and whether that is certain.
     fn resolve(&self, path: &[(String, Range<usize>)]) -> (String, Certainty) {
         let first = path.first().map_or("", |(name, _)| name.as_str());
         let tail = path.iter().skip(1).fold(String::new(), |tail, (name, _)| tail + "::" + name);
@@ -124,7 +124,7 @@ fn crate_of(path: &str) -> &str {
     path.trim_start_matches("::").split("::").next().unwrap_or_default()
 }
 
-/// A path of names, or what follows a dot.
+/// A path of names, or the names after a dot.
 struct Path {
     names: Vec<(String, Range<usize>)>,
     method: bool,
@@ -135,7 +135,7 @@ fn source(planner: &mut Planner<'_>) -> Result<(), UnparsableText> {
     bounded(text)?;
     let stream = text.parse::<TokenStream>();
     let result = stream.map(|stream| read(&stream));
-    // The crate keeps a map of every text that a thread ever read.
+    // The crate keeps a map of every text that a thread ever parsed.
     let wrong = |error: &proc_macro2::LexError| error.span().byte_range().start;
     let result = result.map_err(|error| UnparsableText { at: wrong(&error) });
     proc_macro2::extra::invalidate_current_thread_spans();
@@ -173,7 +173,7 @@ fn source(planner: &mut Planner<'_>) -> Result<(), UnparsableText> {
     Ok(())
 }
 
-/// Brackets that nest too deep; those in literals count as well, which does no harm.
+/// Rejects brackets that nest too deep. Those in literals count as well, which does no harm.
 fn bounded(text: &str) -> Result<(), UnparsableText> {
     let mut depth = 0usize;
     for (at, byte) in text.bytes().enumerate() {
@@ -241,7 +241,7 @@ fn read(stream: &TokenStream) -> Read {
     (imports, imported, paths)
 }
 
-/// A path from its first name on, and how many tokens it takes.
+/// A path from its first name on, and the number of its tokens.
 fn path(tokens: &[TokenTree], first: &Ident) -> (Vec<(String, Range<usize>)>, usize) {
     let place = |ident: &Ident| (ident.to_string(), ident.span().byte_range());
     let mut names = vec![place(first)];
@@ -264,7 +264,7 @@ fn places(tree: &UseTree, prefix: &str, out: &mut Vec<(String, Range<usize>)>) {
     match tree {
         UseTree::Path(path) => {
             let name = path.ident.to_string();
-            // A group or a glob of a crate for CUDA is reported once, at the crate.
+            // A group or a glob of a CUDA crate is reported once, at the crate.
             if prefix.is_empty() && CUDA_CRATES.contains(&name.as_str()) {
                 out.push((name, path.ident.span().byte_range()));
                 return;
@@ -302,7 +302,7 @@ fn is_cann(path: &str) -> bool {
         && path.split("::").any(|part| matches!(part, "CANNExecutionProvider" | "CANN" | "cann"))
 }
 
-/// The place of the provider's name in a path that goes on behind it, or of the whole path.
+/// The range of the provider's name in a path that continues after it, or of the whole path.
 fn provider_or_whole(full: &str, names: &[(String, Range<usize>)]) -> Option<Range<usize>> {
     let parts: Vec<&str> = full.trim_start_matches("::").split("::").collect();
     for (behind, (_, range)) in names.iter().rev().enumerate() {
@@ -315,7 +315,7 @@ fn provider_or_whole(full: &str, names: &[(String, Range<usize>)]) -> Option<Ran
     Some(first.1.start..last.1.end)
 }
 
-/// Reports or rewrites one path; whether it is the provider of `ort`.
+/// Reports or rewrites one path; returns whether it is the provider of `ort`.
 fn judge(
     planner: &mut Planner<'_>,
     path: &str,

@@ -1,15 +1,15 @@
-//! The rules whose changes a run makes: `--only` and `--skip`.
+//! The rules whose changes a run applies: `--only` and `--skip`.
 
 use data::{Fault, faults};
 
 use super::rules::{Place, Rule, Rules};
 
-/// The rules whose changes are made. Places of the others stay.
+/// The rules whose changes are applied. Places of the others stay.
 #[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// The only rules: IDs and families. Empty for all.
     only: Vec<&'static str>,
-    /// The rules that are left out: IDs and families.
+    /// The excluded rules: IDs and families.
     skip: Vec<&'static str>,
 }
 
@@ -22,7 +22,7 @@ impl Selection {
     ///
     /// # Errors
     ///
-    /// For the first name that no rule and no family has.
+    /// For the first name that is neither a rule nor a family.
     pub fn new(only: &[String], skip: &[String]) -> Result<Self, Fault> {
         Ok(Self { only: known(only)?, skip: known(skip)? })
     }
@@ -32,8 +32,8 @@ impl Selection {
         self.only.is_empty() && self.skip.is_empty()
     }
 
-    /// Whether the changes of a rule are made. The import of torch_npu follows from other changes,
-    /// so `--only` need not name it.
+    /// Whether the changes of a rule are applied. The import of torch_npu follows from other
+    /// changes, so `--only` need not name it.
     pub fn selects(&self, rule: &Rule) -> bool {
         let is_in =
             |names: &[&str]| names.iter().any(|&name| name == rule.id || name == rule.field);

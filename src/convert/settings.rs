@@ -1,4 +1,4 @@
-//! Settings of programs that rules are about: `--tf32 True` on a command line, `tf32: true` in a
+//! Settings of programs that have rules: `--tf32 True` on a command line, `tf32: true` in a
 //! configuration.
 
 use std::sync::LazyLock;
@@ -8,13 +8,13 @@ use aho_corasick::AhoCorasick;
 use super::rules::{Match, Rule, Rules};
 use super::site::Planner;
 
-/// The names of all settings that rules are about.
+/// The names of all settings that have rules.
 static NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let rules = Rules::builtin().rules.iter().filter(|rule| rule.how == Match::Option);
     AhoCorasick::new(rules.flat_map(Rule::names)).expect("a few names make a small automaton")
 });
 
-/// Whether a text may have a setting that rules are about. Options may have hyphens.
+/// Whether a text may have a setting with a rule. Options may have hyphens.
 pub(super) fn mentions(text: &[u8]) -> bool {
     NAMES.is_match(text) || text.contains(&b'-') && NAMES.is_match(&hyphens(text))
 }

@@ -1,4 +1,4 @@
-//! What `convert` decided about one file: places, with what becomes of each.
+//! The decisions of `convert` about one file: its places, with the action for each.
 
 use std::cell::{Cell, OnceCell};
 use std::collections::BTreeMap;
@@ -14,27 +14,27 @@ use super::python::explain::Evidence;
 use super::python::shared_roles::ShownRoles;
 use super::rules::{Place, Rule, Rules};
 
-/// How sure a decision is.
+/// The certainty of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Certainty {
     /// The name was resolved, or the role of the text is certain.
     Exact,
-    /// The shape says so, but what the object is could not be resolved.
+    /// The shape matches, but the object could not be resolved.
     Likely,
 }
 
-/// What happens at a place.
+/// The decision about a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// It is rewritten.
     Changed,
-    /// It stays; a person has to act.
+    /// It stays and needs manual work.
     Flagged,
-    /// Worth knowing; nothing has to be done.
+    /// Information; no work is needed.
     Noted,
 }
 
@@ -43,9 +43,9 @@ pub enum Decision {
 pub struct Site {
     /// The rule.
     pub rule: &'static Rule,
-    /// What happens.
+    /// The decision.
     pub decision: Decision,
-    /// How sure that is.
+    /// The certainty of the decision.
     pub certainty: Certainty,
     /// Byte range in the decoded text, before any edit.
     pub range: Range<usize>,
@@ -53,11 +53,11 @@ pub struct Site {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// What is said besides the words of the rule, for example the name that was met.
+    /// A message in addition to the text of the rule, for example the name that was found.
     pub detail: Option<String>,
 }
 
-/// Why a place stays although a rule applies.
+/// The reason why a place stays although a rule applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -81,11 +81,11 @@ pub struct KeptSite {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// Why it stays.
+    /// The reason why it stays.
     pub why: KeptBecause,
 }
 
-/// What becomes of one file.
+/// The plan of one file.
 #[derive(Debug, Clone, Default)]
 pub struct FilePlan {
     /// Replacements in the decoded text, sorted, without overlap.
@@ -94,9 +94,9 @@ pub struct FilePlan {
     pub sites: Vec<Site>,
     /// The places that stay although a rule applies, in the order of the text.
     pub kept: Vec<KeptSite>,
-    /// Why tokens of the ledger stay, if the planner of the file found it out.
+    /// The reasons why tokens of the ledger stay, if the planner of the file determined them.
     pub(crate) evidence: Option<Box<Evidence>>,
-    /// What a Python file shows about names of other files.
+    /// The roles that a Python file shows for names of other files.
     pub(crate) shown: Option<Box<ShownRoles>>,
 }
 
@@ -107,19 +107,19 @@ impl FilePlan {
     }
 }
 
-/// Collects what is decided while one text is read.
+/// Collects the decisions about one text.
 #[derive(Debug)]
 pub struct Planner<'a> {
     /// The text that is read.
     pub text: &'a str,
-    /// What the run was asked for.
+    /// The options of the run.
     pub options: &'a Options,
-    /// What is known of the tree that the text is from.
+    /// Facts about the tree that contains the text.
     pub project: Option<&'a Project>,
-    /// Byte offsets at which lines begin, as soon as a position is asked for.
+    /// Byte offsets of the line starts; computed when a position is first needed.
     lines: OnceCell<Vec<usize>>,
     plan: FilePlan,
-    /// What was said of which range, so that nothing is said twice.
+    /// The reported ranges, so that nothing is reported twice.
     said: HashSet<(usize, usize, &'static str, Decision)>,
     /// The lines that comments of the text keep, in order.
     kept_lines: Vec<Range<usize>>,
@@ -130,7 +130,7 @@ pub struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    /// Begins with an empty plan, for a text on its own.
+    /// Begins with an empty plan, for a single text without a tree.
     pub fn new(text: &'a str) -> Self {
         Self::of(text, &options::DEFAULT, None)
     }
@@ -175,7 +175,7 @@ impl<'a> Planner<'a> {
         self.kept_lines.iter().any(|line| line.start < range.end && range.start < line.end)
     }
 
-    /// Replaces `range` by `text`, as `rule` says. Returns whether it is replaced.
+    /// Replaces `range` by `text`, under `rule`. Returns whether it is replaced.
     pub fn change(
         &mut self,
         rule: &'static Rule,
@@ -196,8 +196,8 @@ impl<'a> Planner<'a> {
         true
     }
 
-    /// Replaces `range` by `text`, unless the change of `rule` at `place`, which it belongs to, is
-    /// not made.
+    /// Replaces `range` by `text`, unless the change of `rule` at `place`, to which it belongs, is
+    /// not applied.
     pub fn also(
         &mut self,
         rule: &'static Rule,
@@ -210,7 +210,7 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Why a change of `rule` at `range` is not made.
+    /// The reason why a change of `rule` at `range` is not applied, if there is one.
     fn keeps(&self, rule: &Rule, range: &Range<usize>) -> Option<KeptBecause> {
         if self.is_on_kept_line(range) {
             return Some(KeptBecause::Comment);
@@ -218,7 +218,7 @@ impl<'a> Planner<'a> {
         (!self.options.selection.selects(rule)).then_some(KeptBecause::Selection)
     }
 
-    /// Whether `range` begins on a kept line. A line that is inserted above is not on it.
+    /// Whether `range` begins on a kept line. A line inserted above is not on it.
     fn is_on_kept_line(&self, range: &Range<usize>) -> bool {
         let at = range.start;
         let after = self.kept_lines.partition_point(|line| line.start <= at);
@@ -237,15 +237,15 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Whether torch_npu's replacement at run time takes a device by its old name, so that
-    /// scripts and configurations may go on to say `cuda`.
+    /// Whether torch_npu's run-time replacement accepts a device by its old name, so that scripts
+    /// and configurations may keep `cuda`.
     fn is_patched(&self, rule: &Rule) -> bool {
         let places = [Place::ShellDeviceOption, Place::ConfigDevice];
         self.options.transfer
             && places.iter().any(|place| Rules::builtin().site(*place).id == rule.id)
     }
 
-    /// Replaces `range` by `text` without a place of its own.
+    /// Replaces `range` by `text` without a separate place.
     pub fn edit(&mut self, range: Range<usize>, text: impl Into<String>) {
         if !range.is_empty() {
             self.replaced.entry(range.start).or_insert(range.end);
@@ -253,22 +253,22 @@ impl<'a> Planner<'a> {
         self.plan.edits.push(Edit { range, text: text.into() });
     }
 
-    /// Reports that a person has to act at `range`.
+    /// Reports that `range` needs manual work.
     pub fn flag(&mut self, rule: &'static Rule, range: Range<usize>, detail: Option<String>) {
         self.site(rule, Decision::Flagged, Certainty::Exact, range, detail);
     }
 
-    /// Notes that `name` holds a device or backend whose role the file does not show.
+    /// Records that `name` holds a device or backend whose role the file does not show.
     pub(crate) fn leave_open(&mut self, name: &str) {
         self.plan.shown.get_or_insert_default().open.push(name.to_owned());
     }
 
-    /// Reports something worth knowing at `range`.
+    /// Reports information about `range`.
     pub fn note(&mut self, rule: &'static Rule, range: Range<usize>, detail: Option<String>) {
         self.site(rule, Decision::Noted, Certainty::Exact, range, detail);
     }
 
-    /// Adds a place; one rule speaks once of one range.
+    /// Adds a place; a rule reports a range only once.
     pub fn site(
         &mut self,
         rule: &'static Rule,
@@ -283,7 +283,7 @@ impl<'a> Planner<'a> {
             }
             return;
         }
-        // What a script expands stands as a NUL in the words of its commands.
+        // An expansion of a script is a NUL in the words of its commands.
         let detail = detail.map(|detail| detail.replace('\0', "…"));
         if !self.said.insert((range.start, range.end, rule.id, decision)) {
             return;
@@ -292,7 +292,7 @@ impl<'a> Planner<'a> {
         self.plan.sites.push(Site { rule, decision, certainty, range, line, column, detail });
     }
 
-    /// Takes over the plan of a part of the text that begins at `offset`.
+    /// Adopts the plan of a part of the text that begins at `offset`.
     pub fn enter(&mut self, part: FilePlan, offset: usize) {
         let shifted = |range: Range<usize>| range.start + offset..range.end + offset;
         for site in part.sites {
@@ -324,7 +324,7 @@ impl<'a> Planner<'a> {
         });
         let line = lines.partition_point(|&start| start <= offset) - 1;
         let start = lines[line];
-        // Places come in order, mostly: long lines are not counted from their start each time.
+        // Places are mostly in order, so the column is not counted from the line start each time.
         let (from, before) = match self.counted.get() {
             (at, column) if (start..=offset).contains(&at) => (at, column),
             _ => (start, 0),
@@ -349,7 +349,7 @@ impl<'a> Planner<'a> {
         !self.plan.edits.is_empty()
     }
 
-    /// The plan, in the order of the text. Of two edits of the same place the first stays.
+    /// The plan, in the order of the text. The first of several edits of the same place stays.
     pub fn finish(mut self) -> FilePlan {
         self.plan.edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
         let mut end = 0;

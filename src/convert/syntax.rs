@@ -1,3 +1,3 @@
-//! Why a file of a kind that is not Python is left alone.
+//! The error for an unparsable file of a kind other than Python.
 
 pub use pysyntax::UnparsableText;

@@ -13,7 +13,7 @@ use treeedit::journal::Journals;
 use treeedit::undo::{UndoReport, recover, undo};
 use treeedit::walk::{WalkResult, root_directories};
 
-/// Restores the files of interrupted runs, before anything is read.
+/// Restores the files of interrupted runs, before any file is read.
 ///
 /// # Errors
 ///
@@ -52,7 +52,7 @@ pub fn add_recovered(report: &mut Report, recovered: &[UndoReport]) {
 }
 
 /// Undoes the last run in each of the `roots`, and reports the restored files. With `force`, files
-/// that were changed since then are restored too.
+/// that were changed since then are restored, too.
 ///
 /// # Errors
 ///

@@ -1,10 +1,10 @@
 //! Values of options and configuration keys that name a device or a backend. Shared by shell
-//! scripts, configurations and manifests: the key says what role its value plays, and only a
-//! value that is a device or a backend from end to end is rewritten.
+//! scripts, configurations and manifests: the key determines the role of its value, and only a
+//! value that as a whole is a device or a backend is rewritten.
 
 use std::fmt::Write as _;
 
-/// What a key or an option takes.
+/// The kind of value that a key or an option takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// A device: `cuda`, `cuda:0`.
@@ -13,16 +13,16 @@ pub enum Role {
     Backend,
 }
 
-/// What becomes of a value in a role.
+/// The result for a value in a role.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is to be written so.
+    /// The new value.
     Write(String),
-    /// It means a GPU, but what to write is up to a person.
+    /// It refers to a GPU, but the replacement needs manual work.
     Flag,
 }
 
-/// The role of the value behind a key: `device`, `--dist-backend`, `+trainer.map_location`.
+/// The role of the value of a key: `device`, `--dist-backend`, `+trainer.map_location`.
 pub fn role(key: &str) -> Option<Role> {
     let key = key.trim_start_matches(['-', '+', '~']);
     let last = key.rsplit(['.', '/']).next()?;
@@ -45,11 +45,11 @@ pub fn role(key: &str) -> Option<Role> {
     {
         return Some(Role::Device);
     }
-    // Only values that are NCCL are changed: which backend a key means, they say.
+    // Only NCCL values are changed: they show that the key means a collective backend.
     last.contains("backend").then_some(Role::Backend)
 }
 
-/// What becomes of `value` behind `key`; `None`: it stays.
+/// The result for `value` of `key`; `None` if it stays.
 pub fn converted(key: &str, value: &str) -> Option<Outcome> {
     match role(key)? {
         Role::Device => device(value).map(Outcome::Write).or_else(|| {
@@ -95,7 +95,7 @@ pub fn backend(value: &str) -> Option<String> {
                 changed = true;
                 ("npu", "hccl")
             }
-            // With another backend than nccl, cuda is a choice that a person made.
+            // With a backend other than nccl, cuda is a deliberate choice.
             ("cuda" | "npu", _) | (_, "nccl") => return None,
             same => same,
         };
@@ -105,7 +105,7 @@ pub fn backend(value: &str) -> Option<String> {
     changed.then_some(out)
 }
 
-/// Whether a text speaks of CUDA in a way that a program would act on.
+/// Whether a text mentions CUDA in a way that affects a program.
 pub fn mentions_cuda(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     ["cuda", "nccl", "nvidia"].iter().any(|word| lower.contains(word))

@@ -1,17 +1,17 @@
-//! What a rule says: its own note and advice, or what follows from its kind.
+//! The texts of a rule: its own note and advice, or texts that follow from its kind.
 
 use super::rules::{Class, Match, Rule};
 use base::text::Text;
 use data::ui;
 
 impl Rule {
-    /// What is matched, as a reader would write it.
+    /// The matched name in readable form.
     pub fn subject(&self) -> String {
         let names: Vec<&str> = self.names().collect();
         match self.how {
-            // The code's own names of places.
+            // The internal names of places.
             Match::Site | Match::File => self.name.replace('-', " "),
-            // One of the functions stands for those that mean the same.
+            // One of the functions represents those with the same meaning.
             Match::Call => {
                 let first = names.first().copied().unwrap_or_default();
                 let end = first.rfind(':').unwrap_or(first.len());
@@ -23,7 +23,7 @@ impl Rule {
         }
     }
 
-    /// One statement about what was met, without the places.
+    /// The title of a finding, without the places.
     pub fn title(&self) -> Text {
         if matches!(self.how, Match::Site | Match::File | Match::Call | Match::Option)
             && let Some(note) = self.text().note
@@ -44,7 +44,7 @@ impl Rule {
         }
     }
 
-    /// Why that matters.
+    /// The reason why the finding matters.
     pub fn cause(&self) -> Text {
         let label = match self.class {
             Class::Missing => ui::CONVERT_CAUSE_MISSING,
@@ -55,7 +55,7 @@ impl Rule {
         self.text().note.map_or_else(|| label.text(), Text::from)
     }
 
-    /// Why that matters, without what the title says already; may be empty.
+    /// The reason why the finding matters, without the part in the title; may be empty.
     pub fn cause_beyond_title(&self) -> Text {
         let cause = self.cause();
         if !matches!(self.how, Match::Site | Match::File | Match::Call | Match::Option)
@@ -65,7 +65,7 @@ impl Rule {
         }
         let rest = |text: &str| {
             let rest = &text[first_sentence(text).len()..];
-            // Half a sentence does not stand alone.
+            // Text after a semicolon is only a part of a sentence.
             let whole = rest.starts_with([';', '；']);
             let rest =
                 if whole { text } else { rest.trim_start_matches(['.', '。']).trim_start() };
@@ -74,7 +74,7 @@ impl Rule {
         Text::new(rest(&cause.en), rest(&cause.zh))
     }
 
-    /// What a person has to do, where it is flagged.
+    /// The required manual work, if the place is flagged.
     pub fn fix(&self) -> Text {
         if let Some(advice) = self.text().advice {
             return advice.into();
@@ -88,7 +88,7 @@ impl Rule {
     }
 }
 
-/// Up to the first full stop that ends a sentence.
+/// The text up to the first full stop that ends a sentence.
 fn first_sentence(text: &str) -> &str {
     let end = text
         .char_indices()

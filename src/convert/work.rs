@@ -1,4 +1,4 @@
-//! The work that is left, by what it blocks, and the NPU support that a tree already has.
+//! The remaining work, by its effect on the program, and the NPU support that a tree already has.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,8 @@ use super::plan::Plan;
 use super::report::shown;
 use super::site::Decision;
 
-/// Causes of manual work, by what they block. A cause is a rule, however many places it has.
+/// Causes of manual work, by their effect on the program. A cause is a rule, regardless of the
+/// number of its places.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Work {
@@ -25,7 +26,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Whether nothing is left to do.
+    /// Whether no work is left.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

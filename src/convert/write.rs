@@ -35,7 +35,8 @@ pub struct WriteResult {
     pub linked: Vec<(usize, HardLinks)>,
 }
 
-/// Returns the files to be replaced that have uncommitted changes, as the user named them.
+/// Returns the files to be replaced that have uncommitted changes, with the paths that the user
+/// named.
 ///
 /// # Errors
 ///
@@ -76,7 +77,7 @@ pub fn write(
     let mut problems: BTreeMap<usize, FileProblem> = BTreeMap::new();
     let mut replaced = 0;
     for (at, root) in found.roots.iter().enumerate() {
-        // A file and its directory may both be named: they have one journal.
+        // A file and its directory may both be arguments: they share one journal.
         if found.roots[..at].iter().any(|before| before.real == root.real) {
             continue;
         }
@@ -116,7 +117,7 @@ pub fn write(
             Err(error) => {
                 let changed = restore_roots(pending)?;
                 let Some(first) = changed.first() else { return Err(error) };
-                // A plain conversion would hide the type of the error and with it its Chinese.
+                // A plain conversion would hide the type of the error and with it its Chinese text.
                 let cause: Box<dyn std::error::Error + Send + Sync> =
                     error.downcast::<Fault>().map_or_else(Into::into, Into::into);
                 let path = shown(first);

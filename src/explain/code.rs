@@ -5,22 +5,22 @@ use data::{Catalog, ui};
 use errcodes::{self, Answer, Cause, Family, Match, Row};
 use render::Block;
 
-/// As many meanings of one code as are shown in full without `--verbose`.
+/// Maximum number of meanings of one code to show in full without `--verbose`.
 const IN_FULL: usize = 2;
 
-/// As many codes of lower layers as are named without `--verbose`.
+/// Maximum number of codes of lower layers to name without `--verbose`.
 const FEW: usize = 6;
 
-/// How much is told.
+/// The level of detail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// What it is and what to do.
+    /// The meaning and the fix.
     Short,
-    /// Also what is needed to be sure, and what is related.
+    /// Also the data needed to confirm the cause, and related causes.
     Long,
 }
 
-/// Everything that is known of a code; the answer knows something.
+/// The page about a known code.
 pub fn page(answer: &Answer, lang: Lang, detail: Detail, verbose: bool) -> Vec<Block> {
     let mut page = Vec::new();
     let matches = &answer.matches;
@@ -32,7 +32,7 @@ pub fn page(answer: &Answer, lang: Lang, detail: Detail, verbose: bool) -> Vec<B
     let full = match matches.len() {
         _ if verbose => matches.len(),
         0..=IN_FULL => IN_FULL,
-        // Of many, only the most plausible.
+        // If there are many, only the most plausible one.
         _ => 1,
     };
     for found in matches.iter().take(full) {
@@ -56,11 +56,11 @@ pub fn page(answer: &Answer, lang: Lang, detail: Detail, verbose: bool) -> Vec<B
     page
 }
 
-/// What the parts of a code say, and what to do where no table has the whole.
+/// The meanings of the parts of a code, and the fix if no table has the whole code.
 fn parts(answer: &Answer, lang: Lang, detail: Detail) -> Vec<Block> {
     let mut page = Vec::new();
     for decoding in &answer.decodings {
-        // Of a known code the digits say nothing new, unless everything is to be told.
+        // For a known code the digits add nothing new, so they are shown only in detailed pages.
         let whole = answer.matches.is_empty();
         if !whole && detail == Detail::Short && decoding.scheme != ui::SCHEME_EVENT {
             continue;
@@ -97,7 +97,7 @@ fn parts(answer: &Answer, lang: Lang, detail: Detail) -> Vec<Block> {
     page
 }
 
-/// What a row says, in Chinese where that is wanted and there.
+/// The message of a row, in Chinese if requested and available.
 fn message(row: &Row, lang: Lang) -> &str {
     match lang {
         Lang::Zh if !row.zh.is_empty() => &row.zh,
@@ -106,7 +106,7 @@ fn message(row: &Row, lang: Lang) -> &str {
     }
 }
 
-/// How the management of a cluster deals with a fault: words for the names of the source.
+/// The reactions of the cluster management to a fault: words for the names in the source.
 const LEVELS: [(&str, ui::Label); 9] = [
     ("NotHandle", ui::LEVEL_NOTHANDLE),
     ("SubHealth", ui::LEVEL_SUBHEALTH),
@@ -119,7 +119,7 @@ const LEVELS: [(&str, ui::Label); 9] = [
     ("SeparateDPU", ui::LEVEL_SEPARATEDPU),
 ];
 
-/// In words how a fault is handled; the name in the source follows.
+/// The reaction to a fault in words, followed by the name in the source.
 pub(super) fn level(level: &str, lang: Lang) -> String {
     let levels = level.split_whitespace().map(|name| {
         let short = name.trim_end_matches("Codes").trim_end_matches("Fault");
@@ -131,8 +131,8 @@ pub(super) fn level(level: &str, lang: Lang) -> String {
     levels.collect::<Vec<_>>().join(", ")
 }
 
-/// In words the first version that has a code: a version, or bounds such as `≤ 8.1.RC1` and
-/// `> 8.1.RC1, ≤ 8.5.0` for codes that are older than the public sources.
+/// The first version that has a code, in words: a version, or bounds for codes that are older than
+/// the public sources, such as `≤ 8.1.RC1` and `> 8.1.RC1, ≤ 8.5.0`.
 fn since(cell: &str, lang: Lang) -> String {
     let after = cell.strip_prefix("> ");
     if cell == "master" {
@@ -217,7 +217,7 @@ fn meaning(found: &Match, lang: Lang, detail: Detail, verbose: bool) -> Vec<Bloc
     page
 }
 
-/// What is needed to be sure, and what is related: for those who want to know everything.
+/// The data needed to confirm the cause, and related causes, for detailed pages.
 fn more_about(cause: &Cause, lang: Lang, detail: Detail) -> Vec<Block> {
     if detail == Detail::Short {
         return Vec::new();
@@ -259,7 +259,7 @@ fn more_about(cause: &Cause, lang: Lang, detail: Detail) -> Vec<Block> {
     page
 }
 
-/// A cause as a page of its own, with the codes that speak for it.
+/// A separate page for a cause, with the codes that indicate it.
 pub fn cause_page(cause: &Cause, lang: Lang) -> Vec<Block> {
     let mut page = vec![Block::Title(cause.id.clone(), cause.title.get(lang).to_owned())];
     let spoken: Vec<&str> = errcodes::links()
@@ -276,8 +276,8 @@ pub fn cause_page(cause: &Cause, lang: Lang) -> Vec<Block> {
     page
 }
 
-/// What a cause means and what to do about it: first what `own_step` says of the code that was
-/// asked for.
+/// The meaning of a cause and its fix. The first step is `own_step`, which is specific to the
+/// requested code.
 pub(super) fn about_cause(cause: &Cause, own_step: Option<&Text>, lang: Lang) -> Vec<Block> {
     let mut page = vec![
         Block::Paragraph(cause.text.get(lang).to_owned()),
@@ -298,7 +298,7 @@ pub(super) fn about_cause(cause: &Cause, own_step: Option<&Text>, lang: Lang) ->
     page
 }
 
-/// The checks that a cause names and that this version has.
+/// The checks that a cause names and that exist in this version.
 fn known_checks(cause: &Cause) -> Vec<&str> {
     let catalog = Catalog::builtin();
     cause.checks.iter().map(String::as_str).filter(|id| catalog.entry(id).is_some()).collect()

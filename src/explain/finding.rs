@@ -6,12 +6,12 @@ use data::{Catalog, Entry, Family, MessageTemplate, ui};
 use errcodes;
 use render::Block;
 
-/// What a finding id means, how it is detected and how to fix it.
+/// The meaning of a finding id, its detection and its fix.
 pub fn page(entry: &Entry, family: &Family, lang: Lang) -> Vec<Block> {
     page_with(entry, family, &[], lang)
 }
 
-/// As [`page`], with the findings of a run instead of the messages that are possible.
+/// Like [`page`], with the findings of a run instead of the possible messages.
 pub(super) fn page_with(
     entry: &Entry,
     family: &Family,

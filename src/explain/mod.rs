@@ -1,4 +1,4 @@
-//! `explain`: what a finding id, a family, an error code or a rule of `convert` means.
+//! `explain`: describes a finding id, a family, an error code or a rule of `convert`.
 
 mod code;
 mod finding;
@@ -26,7 +26,7 @@ use data::{Catalog, Entry, Family};
 use errcodes::{self, Answer, Cause, Note, Quotation, Remedy, Row};
 use render::Block;
 
-/// What a name that was asked for turned out to be.
+/// The meaning of a requested name.
 #[derive(Debug)]
 pub enum Topic {
     /// A finding id.
@@ -37,7 +37,7 @@ pub enum Topic {
     Family(&'static Family),
     /// A family of error codes.
     CodeFamily(&'static errcodes::Family),
-    /// An error code of which something is known.
+    /// A known error code.
     Code(Answer),
     /// A cause of failures.
     Cause(&'static Cause),
@@ -47,11 +47,11 @@ pub enum Topic {
     Sheet(Box<Sheet>),
 }
 
-/// Finds what `name` is; letter case does not matter.
+/// Finds the topics of `name`; letter case does not matter.
 ///
 /// # Errors
 ///
-/// With names that are written like it, if there is nothing of that name.
+/// With similar names, if the name is unknown.
 pub fn find(name: &str) -> Result<Vec<Topic>, Vec<String>> {
     let catalog = Catalog::builtin();
     let wanted = name.trim();
@@ -115,8 +115,8 @@ impl Topic {
         }
     }
 
-    /// The topic as remarks of a report, for the formats that know nothing but findings: each
-    /// finding id and each meaning of a code is an info.
+    /// The topic as remarks of a report, for formats that only support findings: each finding id
+    /// and each meaning of a code is an info.
     pub fn remarks(&self) -> Vec<Finding> {
         match self {
             Self::Finding(entry, family) => vec![remark::of_entry(entry, family)],
@@ -134,7 +134,7 @@ impl Topic {
         }
     }
 
-    /// The topic for programs: an item of `ascend-doctor/explain/1`.
+    /// The topic for machine-readable output: an item of `ascend-doctor/explain/1`.
     pub fn item(&self) -> Item<'_> {
         match self {
             Self::Finding(entry, family) => {
@@ -185,7 +185,7 @@ impl Topic {
     }
 }
 
-/// A topic for programs.
+/// A topic for machine-readable output.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -194,9 +194,9 @@ pub enum Item<'a> {
     Finding {
         /// Its family.
         family: &'a str,
-        /// Its entry in the catalogue.
+        /// Its entry in the catalog.
         finding: &'a Entry,
-        /// What a run reported, if `--facts` or `--report` names one.
+        /// The findings of a run, if `--facts` or `--report` names one.
         #[serde(skip_serializing_if = "<[_]>::is_empty")]
         occurred: &'a [Finding],
     },
@@ -218,18 +218,18 @@ pub enum Item<'a> {
     },
     /// An error code.
     Code {
-        /// What was asked for.
+        /// The requested code.
         asked: &'a str,
-        /// What it can mean, the most plausible first.
+        /// Its possible meanings, the most plausible first.
         meanings: Vec<Meaning<'a>>,
-        /// What its parts say.
+        /// The meanings of its parts.
         decodings: Vec<Decoded<'a>>,
     },
     /// A cause of failures.
     Cause {
         /// The cause.
         cause: &'a Cause,
-        /// What helped where a log had certain words.
+        /// Remedies for logs that contain certain words.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "schema", schemars(default))]
         remedies: Vec<&'a Remedy>,
@@ -241,23 +241,23 @@ pub enum Item<'a> {
     },
     /// A variable, chip, release, wheel, image or file.
     Sheet {
-        /// What is known of it.
+        /// The facts about it.
         sheet: &'a Sheet,
     },
-    /// A code by itself: what a search found.
+    /// A single code from a search.
     Row {
         /// The id of its family.
         family: &'a str,
         /// Its row in the table.
         code: &'a Row,
     },
-    /// Something of which nothing is known.
+    /// An unknown name.
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         asked: &'a str,
-        /// Codes and names that are written like it.
+        /// Similar codes and names.
         similar: Vec<String>,
-        /// Causes whose description has its words.
+        /// Causes whose descriptions contain its words.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[cfg_attr(feature = "schema", schemars(default))]
         causes: Vec<&'a str>,
@@ -265,13 +265,13 @@ pub enum Item<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// A cause with what helped.
+    /// A cause with its remedies.
     pub fn of_cause(cause: &'a Cause) -> Self {
         Self::Cause { cause, remedies: errcodes::remedies(&cause.id).collect() }
     }
 }
 
-/// A rule of `convert` with all that is told of it.
+/// A rule of `convert` with all its texts.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleRow<'a> {
@@ -323,7 +323,7 @@ fn codes(rows: &[(&'static errcodes::Family, Row)]) -> Vec<Named> {
     rows.iter().map(|(family, row)| Named::new(family, row)).collect()
 }
 
-/// What the parts of a code say.
+/// The meanings of the parts of a code.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decoded<'a> {

@@ -1,4 +1,4 @@
-//! The reference pages, from the same content as the output of `explain`.
+//! The reference pages, with the same content as the output of `explain`.
 //!
 //! `cargo xtask docs` writes them into `docs/reference/`.
 
@@ -36,7 +36,7 @@ fn written() -> impl Iterator<Item = &'static Family> {
     Catalog::builtin().families().filter(|family| !family.entries.is_empty())
 }
 
-/// English pages carry the Chinese title beside theirs, for those who search for it.
+/// Returns the title. English pages also contain the Chinese title, so that a search finds it.
 fn both(title: &Text, lang: Lang) -> String {
     match lang {
         Lang::En => format!("{} / {}", title.en, title.zh),
@@ -87,7 +87,7 @@ fn errors(lang: Lang) -> String {
     out
 }
 
-/// All causes, each with the codes that speak for it.
+/// All causes, each with the codes that indicate it.
 fn causes(lang: Lang) -> String {
     let mut codes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (_, code, link) in errcodes::links() {

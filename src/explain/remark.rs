@@ -1,4 +1,4 @@
-//! What is explained, as findings: for formats that have no other words.
+//! Explanations as findings, for formats that only support findings.
 
 use base::report::{Evidence, Finding, FixStep};
 use base::text::{Lang, Text, Words};
@@ -6,7 +6,7 @@ use convert::rules::Rule;
 use data::{Entry, Family};
 use errcodes::{self, Answer, Cause, Row, Step};
 
-/// A finding id: what it means. Its remedies depend on what is found and are left out.
+/// The meaning of a finding id. Its remedies depend on the findings, so they are omitted.
 pub(super) fn of_entry(entry: &Entry, family: &Family) -> Finding {
     Finding {
         title: entry.name.clone(),
@@ -34,7 +34,7 @@ pub(crate) fn of_code(family: &errcodes::Family, row: &Row, cause: Option<&Cause
     }
 }
 
-/// Each meaning of a code; of a code without, what its parts say.
+/// Each meaning of a code; for a code without meanings, its parts.
 pub(super) fn of_answer(answer: &Answer) -> Vec<Finding> {
     if !answer.matches.is_empty() {
         let matches = answer.matches.iter();
@@ -57,7 +57,7 @@ pub(super) fn of_answer(answer: &Answer) -> Vec<Finding> {
     decodings.collect()
 }
 
-/// A cause: what it means and what to do.
+/// The meaning of a cause, and its fix.
 pub(crate) fn of_cause(cause: &Cause) -> Finding {
     Finding {
         title: cause.title.clone(),
@@ -73,7 +73,7 @@ fn steps(cause: &Cause) -> Vec<FixStep> {
     cause.steps.iter().map(Step::fix_step).collect()
 }
 
-/// A rule of `convert`: what it finds, what a person has to know and to do.
+/// A rule of `convert`: the names that it matches, its note and its advice.
 pub(super) fn of_rule(rule: &Rule) -> Finding {
     let step = |text: &Words| FixStep { text: Text::from(*text), run: None };
     Finding {

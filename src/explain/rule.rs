@@ -5,7 +5,7 @@ use convert::rules::{Example, Match, Rule, Rules};
 use data::ui;
 use render::Block;
 
-/// What a rule finds, what becomes of it, and what a person has to know and to do.
+/// The page of a rule: its names, its action, its note and its advice.
 pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {
     let mut facts = vec![
         (ui::RULE_IS.get(lang), rule.how.label().get(lang)),
@@ -59,22 +59,22 @@ fn shown(example: &Example, lang: Lang) -> Vec<Block> {
     }
 }
 
-/// The versions, oldest first, as they were looked up.
+/// The versions in the order of the table, oldest first.
 fn in_order(found: &[&str]) -> String {
     let all = &Rules::builtin().versions;
     let found: Vec<&str> = all.iter().filter(|version| found.contains(version)).copied().collect();
     found.join(", ")
 }
 
-/// What the rule matches, for people.
+/// The names that the rule matches, in readable form.
 fn names(rule: &Rule) -> String {
     let names: Vec<&str> = rule.names().collect();
     let star = if rule.how == Match::Prefix { "*" } else { "" };
     format!("{}{star}", names.join(", "))
 }
 
-/// What the rule finds, as it stands in a source: its names, or a line of its example where the
-/// name is only known to the code.
+/// The text that the rule finds, as written in a source: its names, or a line of its example if the
+/// name is internal.
 fn found(rule: &Rule) -> String {
     const SIGNS: &[&str] = &["cuda", "CUDA", "nccl", "nvidia", "gpu"];
     let Some(example) = &rule.text().example else { return names(rule) };

@@ -1,7 +1,7 @@
-//! What the tables know of a thing that is neither a finding nor an error code: a variable, a chip,
-//! a release, a wheel, an image, a file.
+//! Facts from the tables about a subject that is neither a finding nor an error code: a variable, a
+//! chip, a release, a wheel, an image, a file.
 //!
-//! All of them have the same form, so that a new kind needs a reader and nothing else.
+//! All of them have the same form, so that a new kind only needs a reader.
 
 mod chip;
 mod image;
@@ -18,7 +18,7 @@ use data::ui;
 use render::Block;
 use serde::Serialize;
 
-/// What a sheet is about.
+/// The kind of subject of a sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -54,20 +54,20 @@ impl SheetKind {
     }
 }
 
-/// Whether what was given fits what the tables say.
+/// Whether the given value fits the tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Fit {
-    /// A table says that it fits.
+    /// A table states that it fits.
     Fits,
-    /// A table says that it does not.
+    /// A table states that it does not fit.
     Conflict,
-    /// No table decides it.
+    /// No table contains it.
     Unknown,
 }
 
-/// A judgement of what was given.
+/// The assessment of the given value.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judgement {
@@ -81,43 +81,43 @@ pub struct Judgement {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SheetFact {
-    /// What it is, for programs: `default`, `torch_npu`.
+    /// Its key for machine use: `default`, `torch_npu`.
     pub key: &'static str,
-    /// What it is, for people.
+    /// Its label for people.
     pub label: Text,
     /// The value.
     pub value: Text,
 }
 
-/// What is known of one thing.
+/// The facts about one subject.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sheet {
-    /// What it is.
+    /// The kind of the subject.
     pub about: SheetKind,
-    /// Its name, as the field writes it.
+    /// Its name, in the usual spelling.
     pub name: String,
-    /// What it is for, in a sentence. Empty if the facts say it all.
+    /// Its purpose, in a sentence. Empty if the facts are sufficient.
     pub summary: Text,
-    /// Whether what was given fits; absent where only a name was given.
+    /// Whether the given value fits; absent if only a name was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub judgement: Option<Judgement>,
-    /// What is known of it.
+    /// The facts.
     pub facts: Vec<SheetFact>,
-    /// IDs of the findings of `check` that are about it.
+    /// IDs of the findings of `check` about it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub findings: Vec<String>,
-    /// What to run next.
+    /// Commands to run next.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub commands: Vec<String>,
-    /// Where the facts come from.
+    /// The sources of the facts.
     pub sources: Vec<String>,
 }
 
-/// The sheets of what a user wrote, of which letter case does not matter. `V` without a table behind
-/// it has none. Several, if a bare version is one of several packages.
+/// The sheets for a text of the user, in any letter case. Contains several sheets if a bare version
+/// belongs to several packages, and none if no table contains the subject.
 pub fn find(text: &str) -> Vec<Sheet> {
     let readers: [fn(&str) -> Vec<Sheet>; 7] = [
         variable::read,
@@ -183,12 +183,12 @@ impl Sheet {
         }
     }
 
-    /// Whether what was given contradicts the tables.
+    /// Whether the given value contradicts the tables.
     pub fn is_conflict(&self) -> bool {
         self.judgement.as_ref().is_some_and(|judgement| judgement.fit == Fit::Conflict)
     }
 
-    /// Whether something was to be judged and no table decides it.
+    /// Whether a value was given and no table contains it.
     pub fn is_undecided(&self) -> bool {
         self.judgement.as_ref().is_some_and(|judgement| judgement.fit == Fit::Unknown)
     }

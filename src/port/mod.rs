@@ -1,5 +1,5 @@
-//! Whether a project will run on NPUs: the reports on its sources, operators and requirements as one
-//! verdict.
+//! Whether a project will run on NPUs: combines the reports on its sources, operators and
+//! requirements into one verdict.
 //!
 //! Must not touch: files, the terminal. `cmd` collects the reports.
 
@@ -17,16 +17,16 @@ pub(crate) use requirements::{
     Requirement, RequirementState, judge as judge_requirements, read_requirements,
 };
 
-/// What a port starts from.
+/// The input of a port.
 #[derive(Debug)]
 pub(crate) struct Sources {
     /// The directory, as the user wrote it.
     pub dir: String,
     /// The report of a preview of `convert`.
     pub convert: Report,
-    /// The report of `audit-ops`, or why there is none.
+    /// The report of `audit-ops`, or the reason why there is none.
     pub audit: Result<Report, Text>,
-    /// What the project requires, judged by the matrix.
+    /// The requirements of the project, compared with the matrix.
     pub requirements: Vec<Requirement>,
     /// The report of `check` if this machine has NPUs or Ascend software.
     pub machine: Option<Report>,
@@ -39,9 +39,9 @@ pub(crate) struct Sources {
 pub(crate) enum Outcome {
     /// It runs after the automatic changes.
     Automatic,
-    /// People have to decide places that do not block the start.
+    /// Some places need a manual decision, but do not block the start.
     Decisions,
-    /// Something keeps it from starting or training.
+    /// An obstacle blocks the start or training.
     Blocked,
     /// Not everything was examined.
     Unknown,
@@ -51,13 +51,13 @@ pub(crate) enum Outcome {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct WorkStep {
-    /// What to do.
+    /// The description.
     pub text: Text,
     /// The command line.
     pub run: String,
 }
 
-/// The members of the JSON report that `port` alone has.
+/// The members of the JSON report that only `port` has.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct PortMembers<'a> {
@@ -65,19 +65,19 @@ pub(crate) struct PortMembers<'a> {
     pub outcome: Outcome,
     /// Number of automatic changes.
     pub automatic: u64,
-    /// Number of places that people decide.
+    /// Number of places that need a manual decision.
     pub decisions: u64,
     /// Number of causes that block the start or training.
     pub blocking: u64,
     /// IDs of the findings that block.
     pub blocked_by: &'a [String],
-    /// What the project requires.
+    /// The requirements of the project.
     pub requirements: &'a [Requirement],
     /// The order of work.
     pub steps: &'a [WorkStep],
 }
 
-/// One report of all.
+/// Combines all reports into one.
 pub(crate) fn combine(sources: Sources) -> Report {
     let Sources { dir, convert, audit, requirements, machine } = sources;
     let mut report = Report::new("port", dir.clone());
@@ -139,7 +139,7 @@ fn number(report: &Report, group: &str, name: &str) -> u64 {
     report.extra.get(group).and_then(|group| group.get(name)).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// File and line of all evidence, `./` removed.
+/// File and line of all evidence, without `./`.
 pub(crate) fn places(finding: &Finding) -> BTreeSet<(String, u32)> {
     let of = |one: &base::report::Evidence| {
         Some((one.source.trim_start_matches("./").to_owned(), one.line?))
@@ -184,14 +184,14 @@ fn prove(
     })
 }
 
-/// The operators: what contradicts or leaves open the audit of the sources.
+/// The coverage of the operators: contradicted or open if the audit of the sources is.
 fn of_audit(audit: &Report) -> Option<Coverage> {
     let proof = audit.proof.as_ref()?;
     let verdict = proof.verdict();
     if verdict == Verdict::Pass {
         return Some(Coverage::Shown);
     }
-    // Sources without a model have no operators to judge.
+    // Sources without a model have no operators to check.
     proof.deciding().next().map(|link| link.coverage.clone())
 }
 
@@ -239,7 +239,7 @@ fn overview(
     let mut overview = vec![(ui::PORT_RESULT.text(), result)];
     let sources = ui::PortSources { automatic, decisions, blocking }.text();
     overview.push((ui::PORT_SOURCES_LABEL.text(), sources));
-    // The line of the audit that says how much runs where.
+    // The line of the audit with the shares by place of execution.
     overview.extend(audit.and_then(|audit| audit.overview.last().cloned()));
     overview
 }

@@ -1,4 +1,4 @@
-//! What a project requires of the packages that the matrix knows.
+//! Requirements of a project for packages in the matrix.
 
 use std::str::FromStr as _;
 use std::sync::LazyLock;
@@ -12,9 +12,9 @@ use serde::Serialize;
 
 /// The ID of a requirement that no release satisfies.
 const ID: &str = "PORT-REQUIREMENT";
-/// As many releases as are named.
+/// Maximum number of releases to name.
 const FEW: usize = 5;
-/// The longest line that is read, in bytes.
+/// Maximum length of a line, in bytes.
 const LINE: usize = 500;
 
 /// Whether a release of the stack satisfies a requirement.
@@ -30,7 +30,7 @@ pub(crate) enum RequirementState {
     Unread,
 }
 
-/// A requirement of a package that the matrix knows.
+/// A requirement of a package in the matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Requirement {
@@ -44,12 +44,11 @@ pub(crate) struct Requirement {
     pub line: u32,
     /// The result.
     pub state: RequirementState,
-    /// Releases that satisfy it and for which there is NPU support, the newest first.
+    /// Releases that satisfy it and support NPUs, the newest first.
     pub fitting: Vec<String>,
 }
 
-/// A requirement as it is written: in a requirements file, or quoted in `pyproject.toml` or
-/// `setup.py`.
+/// A requirement as written in a requirements file, or quoted in `pyproject.toml` or `setup.py`.
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r#"(?i)^\s*(?:-\s+)?["']?(torch|vllm|mindspore)\s*(?:\[[^\]]*\])?\s*((?:[<>=!~@][^;#"']*)?)["']?\s*(?:,|;|#|\]|$)"#,
@@ -57,8 +56,8 @@ static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant")
 });
 
-/// Requirements in quotes, several of which may stand in a line: `["torch>=2.1", "numpy"]`, and
-/// keys of poetry: `torch = "^2.1"`.
+/// Requirements in quotes, of which a line may contain several: `["torch>=2.1", "numpy"]`, and keys
+/// of poetry: `torch = "^2.1"`.
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
         r#"(?i)(?:["']|^\s*)(torch|vllm|mindspore)\s*(?:\[[^\]]*\])?\s*([<>=!~@][^;"']*|=\s*["'][^"']*)(?:;[^"']*)?["']"#,
@@ -66,7 +65,7 @@ static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
     .expect("a constant")
 });
 
-/// The requirements in a file. Those of other packages are not read.
+/// The requirements in a file for packages in the matrix.
 pub(crate) fn read_requirements(file: &str, text: &str) -> Vec<Requirement> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| line.len() <= LINE);
     let is_code = file.ends_with(".toml") || file.ends_with(".py");
@@ -75,7 +74,7 @@ pub(crate) fn read_requirements(file: &str, text: &str) -> Vec<Requirement> {
         let form = if is_code { &QUOTED } else { &WRITTEN };
         let found = form.captures_iter(text).map(|captures: Captures<'_>| Requirement {
             name: captures[1].to_ascii_lowercase(),
-            // Options of pip stand behind it: hashes, and the mark of a continued line.
+            // Options of pip may follow: hashes, and the continuation mark.
             specifier: captures[2]
                 .split(" --")
                 .next()
@@ -112,7 +111,7 @@ pub(crate) fn judge(requirements: &[Requirement]) -> Vec<Requirement> {
     judged.collect()
 }
 
-/// The releases of a package for which there is NPU support, the newest first.
+/// The releases of a package that support NPUs, the newest first.
 fn releases(name: &str) -> Vec<Version> {
     let matrix = Matrix::builtin();
     let mut all: Vec<Version> = match name {
@@ -146,7 +145,7 @@ pub(super) fn finding(requirement: &Requirement) -> Option<Finding> {
     Some(finding)
 }
 
-/// What the requirements show.
+/// The coverage of the requirements.
 pub(super) fn coverage(
     all: &[Requirement],
     convert: &Report,
@@ -200,7 +199,7 @@ mod tests {
             ("torch==1.2.0", Some(RequirementState::Conflict)),
             ("torch>=99", Some(RequirementState::Conflict)),
             ("torch==2.1.0 --hash=sha256:0", Some(RequirementState::Fits)),
-            // What cannot be read is not known.
+            // An unreadable requirement is unknown.
             ("torch>=banana", Some(RequirementState::Unread)),
             ("torch @ https://example.com/torch.whl", Some(RequirementState::Unread)),
             ("torchvision>=0.9", None),

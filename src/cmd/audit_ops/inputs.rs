@@ -1,4 +1,4 @@
-//! The files and directories that the user names, read.
+//! Reads the files and directories that the user named.
 #![expect(clippy::disallowed_methods, reason = "opens what the user named")]
 
 use std::path::Path;
@@ -13,10 +13,10 @@ use guard::file::open_regular;
 
 use super::links::{Links, is_hidden};
 
-/// Files of a directory that are looked at.
+/// Maximum number of files of a directory to examine.
 const MOST_FILES: usize = 100_000;
 
-/// Unpacks the tables that reading sources and reporting will need, beside what is done before.
+/// Unpacks the tables for reading sources and for reporting, in parallel with other work.
 pub(super) fn prepare() {
     rayon::spawn(python::prepare);
     rayon::spawn(|| {
@@ -43,7 +43,8 @@ pub(super) fn open(paths: &[impl AsRef<Path>], options: &python::Options) -> Inp
     inputs
 }
 
-/// Reads every file below a directory that is one of the formats, the sources beside the others.
+/// Reads every file below a directory that has one of the formats; reads the sources in parallel
+/// with the other files.
 fn read_directory(inputs: &mut Inputs, dir: &Path, options: &python::Options) {
     let shown = dir.display().to_string();
     let mut others = Inputs::default();
@@ -73,8 +74,8 @@ fn read_directory(inputs: &mut Inputs, dir: &Path, options: &python::Options) {
     inputs.directories.push(about);
 }
 
-/// What is no source. Links to directories are not followed, and what begins with a dot is left
-/// out.
+/// Reads the files that are not sources. Skips names that begin with a dot, and does not follow
+/// links to directories.
 fn read_other_files(inputs: &mut Inputs, dir: &Path) -> Directory {
     let mut files = DirectoryFiles::of(dir.display().to_string());
     let walk = WalkDir::new(dir).sort_by_file_name().into_iter();
@@ -97,7 +98,7 @@ fn read_other_files(inputs: &mut Inputs, dir: &Path) -> Directory {
         if entry.file_type().is_symlink() {
             match links.leads_to_another(entry.path()) {
                 Ok(true) => {}
-                // A part of a model that is not there: what is there is not all.
+                // A broken link to a part of a model: the model is incomplete.
                 Err(error) if is_model(entry.path()) || is_config(entry.path()) => {
                     let path = entry.path().display().to_string();
                     let why = Unreadable::Io(error);
@@ -125,7 +126,7 @@ fn read_other_files(inputs: &mut Inputs, dir: &Path) -> Directory {
 }
 
 fn file(path: &Path, options: &python::Options) -> Result<Model, Unreadable> {
-    // Before it is opened: opening a pipe waits for somebody who writes.
+    // Checked first, because opening a pipe blocks until it has a writer.
     if !path.metadata()?.is_file() {
         return Err(Unreadable::NotRegular);
     }

@@ -1,5 +1,5 @@
-//! Links to files in a directory that is audited: a snapshot of Hugging Face's cache consists of
-//! them, and what they name lies beside it.
+//! Links to files in an audited directory. A snapshot in the Hugging Face cache consists of links
+//! whose targets are outside of the snapshot.
 #![expect(clippy::disallowed_methods, reason = "looks where links of what the user named lead")]
 
 use std::collections::HashSet;
@@ -11,9 +11,9 @@ use audit::python;
 
 /// The links of one walk over a directory.
 pub(super) struct Links {
-    /// The directory, without links on the way.
+    /// The directory, with all links resolved.
     root: Option<PathBuf>,
-    /// Where those led that were read.
+    /// The targets of the links that were read.
     seen: HashSet<PathBuf>,
 }
 
@@ -22,24 +22,24 @@ impl Links {
         Self { root: dir.canonicalize().ok(), seen: HashSet::new() }
     }
 
-    /// Whether a link leads to a file that neither the walk nor another link meets.
+    /// Whether a link leads to a file that neither the walk nor another link reaches.
     ///
     /// # Errors
     ///
-    /// Where it leads to nothing, or to what this user may not see.
+    /// If the link is broken, or this user has no access to its target.
     pub(super) fn leads_to_another(&mut self, link: &Path) -> io::Result<bool> {
         let target = link.canonicalize()?;
         Ok(target.metadata()?.is_file() && !self.is_met(&target) && self.seen.insert(target))
     }
 
-    /// Whether the walk meets a file by itself.
+    /// Whether the walk reaches a file without links.
     fn is_met(&self, target: &Path) -> bool {
         let below = self.root.as_ref().and_then(|root| target.strip_prefix(root).ok());
         below.is_some_and(|below| !below.iter().any(is_hidden)) && !python::is_source(target)
     }
 }
 
-/// Whether a name begins with a dot: such files are left out.
+/// Whether a name begins with a dot: such files are skipped.
 pub(super) fn is_hidden(name: &OsStr) -> bool {
     name.as_encoded_bytes().starts_with(b".")
 }

@@ -26,7 +26,7 @@ use super::output::Output;
 use super::requested::Shortened;
 use crate::cli::AuditOpsArgs;
 
-/// What the inputs are judged for, by the command line and the machine.
+/// The target of the audit, from the command line and the machine.
 struct About {
     chip: Option<ChipFamily>,
     cann: Option<Cann>,
@@ -57,14 +57,14 @@ pub(super) fn run(args: &AuditOpsArgs, output: &Output) -> anyhow::Result<ExitSt
     finish(report, output)
 }
 
-/// The report on the inputs, and the changes that it proposes. With `data`, it has the members of
-/// JSON.
+/// The report on the inputs, and the changes that it suggests. With `data`, the report has the JSON
+/// members.
 pub(super) fn report_of(
     args: &AuditOpsArgs,
     data: bool,
 ) -> anyhow::Result<(Report, Vec<ChangedSource>)> {
     for site in &args.site {
-        // Where nothing is found, nothing would be followed, and nobody told.
+        // A missing directory would otherwise silently disable the search.
         let shown = site.display();
         let meta =
             std::fs::metadata(site).or_fault(|| faults::CannotReadSite { path: &shown }.fault())?;
@@ -79,8 +79,8 @@ pub(super) fn report_of(
         suggest: args.suggest,
     };
     let open = || inputs::open(&args.inputs, &options);
-    // A single model is read before other threads have begun. Of a directory files are read and parsed
-    // while the tables are unpacked and the machine is looked at.
+    // A single model is read before other threads start. The files of a directory are read and
+    // parsed while other threads unpack the tables and examine the machine.
     let (about, inputs) = if args.inputs.iter().any(|path| path.is_dir()) {
         inputs::prepare();
         let (about, inputs) = rayon::join(|| About::find(args, tables()), open);

@@ -23,7 +23,7 @@ use machine::sysroot::Sysroot;
 use crate::cli::AuditOpsArgs;
 use crate::cmd::requested::{Shortened, resolve_known_cann, unknown};
 
-/// Returns the chip that `--soc` names, or else that of this machine.
+/// Returns the chip that `--soc` names, or else the chip of this machine.
 pub(super) fn chip(
     args: &AuditOpsArgs,
     machine: &Sysroot,
@@ -59,7 +59,8 @@ pub(super) fn cann(
     Ok(Some(found))
 }
 
-/// Returns the torch_npu that options name, or else that of this machine or the newest release.
+/// Returns the torch_npu release that options name, or else that of this machine or the newest
+/// release.
 pub(super) fn release(
     args: &AuditOpsArgs,
     machine: &Sysroot,
@@ -78,7 +79,7 @@ pub(super) fn release(
     selected.map_err(Into::into)
 }
 
-/// Returns the wheel or release that the text of the user names.
+/// Returns the wheel or release that a text of the user names.
 ///
 /// # Errors
 ///

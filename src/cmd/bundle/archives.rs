@@ -18,7 +18,7 @@ const UNPACKED: u64 = 1 << 30;
 /// Number of bytes that one step reads.
 const STEP: usize = 64 << 10;
 
-/// What the archives contain.
+/// The logs of the archives.
 #[derive(Debug, Default)]
 pub(super) struct Unpacked {
     /// The ends of the logs.

@@ -47,15 +47,15 @@ const SHOWN: usize = 10;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Manifest {
     schema: &'static str,
-    /// The program that made the bundle.
+    /// The program that created the bundle.
     tool: Tool,
-    /// What was taken out of it.
+    /// The redaction of the bundle.
     redaction: Redaction,
     /// The limit for logs, in bytes.
     limit_bytes: u64,
     /// Its files.
     entries: Vec<Entry>,
-    /// What is not in it.
+    /// Files that are not in it.
     left_out: Vec<LeftOut>,
 }
 
@@ -67,7 +67,7 @@ struct Tool {
     version: &'static str,
 }
 
-/// What was taken out of a bundle.
+/// The redaction of a bundle.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Redaction {
@@ -107,7 +107,7 @@ pub(super) fn run(
         check_replaceable(&path, ReplaceMode::RenameOrWrite)
             .or_fault(|| faults::CannotWrite { path: path.display() }.fault())?;
     }
-    // Named files are on this machine, whichever machine is examined.
+    // Named files are on this machine, even if another machine is examined.
     let here = this_machine();
     let own = resolve_added(&args.add, &here)?;
     let dir = create_private_dir()?;

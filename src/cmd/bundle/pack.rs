@@ -17,14 +17,14 @@ use machine::log_tails::Tail;
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(crate) struct Entry {
-    /// Below [`TOP`].
+    /// Path relative to [`TOP`].
     path: String,
     /// Size in bytes.
     size: u64,
-    /// Hash of the content; `None` for files of which only parts were recorded.
+    /// Hash of the content; `None` for partially recorded files.
     #[serde(skip_serializing_if = "Option::is_none")]
     sha256: Option<String>,
-    /// Size of the file that this is the end of, in bytes.
+    /// Size of the original file in bytes, if this is only its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     end_of: Option<u64>,
     /// Whether the log was compressed.

@@ -1,4 +1,4 @@
-//! The command that makes a preview a conversion in place.
+//! The command that applies a preview in place.
 
 use clap::ValueEnum;
 
@@ -7,7 +7,7 @@ use base::text::shell_quote;
 use convert::options::Import;
 use convert::outcome::argument;
 
-/// Returns the command with the options that decide about the changes. Lists follow `-r`.
+/// Returns the command with the options that affect the changes. Lists follow `-r`.
 pub(super) fn apply_command(args: &ConvertArgs) -> String {
     let mut words = vec!["ascend-doctor convert -r".to_owned()];
     words.extend(args.selected().iter().map(|path| argument(&path.display().to_string())));

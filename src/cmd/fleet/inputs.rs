@@ -18,10 +18,10 @@ use machine::collect::read_clock;
 
 /// Maximum size of a file, in bytes: one report, or the lines of `verify --json`.
 const MAX_FILE: u64 = 64 << 20;
-/// Number of files that are read before their records are merged.
+/// Number of files to read before their records are merged.
 const BATCH: usize = 256;
 
-/// Reads all named inputs. `judge` judges each report by the expectations of a site.
+/// Reads all named inputs. `judge` checks each report against the expectations of a site.
 pub(super) fn read_all(
     inputs: &[PathBuf],
     fleet: &mut Fleet,

@@ -20,7 +20,7 @@ use machine::collect::read_clock;
 
 /// Maximum size of the file of expected hosts, in bytes.
 const EXPECT_LIMIT: u64 = 16 << 20;
-/// Maximum length of a shown line that belongs to no report, in characters.
+/// Maximum length of a shown line that does not belong to a report, in characters.
 const SHOWN: usize = 120;
 
 pub(super) fn run(command: &FleetCommand, output: &Output) -> anyhow::Result<ExitStatus> {
@@ -29,8 +29,8 @@ pub(super) fn run(command: &FleetCommand, output: &Output) -> anyhow::Result<Exi
     }
 }
 
-/// Judges the facts of a report by the expectations of a site. A report without facts tells nothing
-/// of what is expected.
+/// Checks the facts of a report against the expectations of a site. The result is unknown for a
+/// report without facts.
 fn judge(bytes: &[u8], site: &Expectations) -> SiteJudgement {
     #[derive(Deserialize)]
     struct Document {

@@ -22,8 +22,8 @@ const ENDINGS: [&str; 4] = [".json", ".jsonl", ".ndjson", ".json.gz"];
 pub(super) struct ReportFiles {
     /// Files, by name.
     pub(super) files: Vec<PathBuf>,
-    /// Paths that cannot be reports, and why: special files, which are not opened because a pipe
-    /// could block, and unreadable directories.
+    /// Paths that cannot be reports, with the reason: special files, which are not opened because a
+    /// pipe could block, and unreadable directories.
     pub(super) refused: Vec<(PathBuf, Text)>,
 }
 

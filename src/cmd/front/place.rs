@@ -1,4 +1,4 @@
-//! Inputs that are files or directories: told apart by their names and first bytes.
+//! Inputs that are files or directories: detects their kind by name and first bytes.
 #![expect(clippy::disallowed_methods, reason = "looks at files that the user named")]
 
 use std::fs::{self, File};
@@ -8,15 +8,15 @@ use std::path::Path;
 use super::{Found, InputType, Route};
 use crate::cmd::bundle_reader::starts_bundle;
 
-/// How much of a file is looked at, in bytes.
+/// Number of bytes of a file to examine.
 const HEAD: u64 = 64 << 10;
-/// How deep a directory is looked into.
+/// Maximum depth of a directory to examine.
 const DEPTH: usize = 4;
-/// The most entries of a directory that are looked at.
+/// Maximum number of entries of a directory to examine.
 const ENTRIES: usize = 4000;
 
-/// Finds out what the file or directory of this name is; `None` if there is none, or if it is a
-/// device or another file that is not to be read.
+/// Detects the kind of the file or directory of this name; returns `None` if it does not exist, or
+/// if it is a device or another file that must not be read.
 pub(super) fn detect(name: &str) -> Option<Found> {
     let path = Path::new(name);
     let metadata = fs::metadata(path).ok()?;
@@ -31,8 +31,8 @@ pub(super) fn detect(name: &str) -> Option<Found> {
     }
 }
 
-/// What a file name says of a file, whether it exists or not: a missing file is better reported as
-/// missing than as unknown.
+/// Detects the kind of a file by its name, even if it does not exist: "missing" is a better error
+/// than "unknown".
 pub(super) fn by_extension(name: &str) -> Option<Route> {
     if name.contains(char::is_whitespace) {
         return None;
@@ -76,7 +76,7 @@ fn detect_file(path: &Path, name: &str) -> Route {
     if super::issue::is_issue(&head) {
         return Route::new(InputType::Issue, &["triage"], name);
     }
-    // Without it, a file with the name of a code would be that code.
+    // Without these options, a file with the name of a code would be read as that code.
     let command: &'static [&'static str] = if errcodes::answer(name).is_known() {
         &["translate-error", "--as", "file"]
     } else {
@@ -85,16 +85,16 @@ fn detect_file(path: &Path, name: &str) -> Route {
     Route::new(InputType::Log, command, name)
 }
 
-/// What a directory holds.
+/// The contents of a directory.
 #[derive(Debug, Default)]
 struct Contents {
     /// Files of a source tree: Python, notebooks, CUDA.
     sources: usize,
     /// Logs and archives of logs.
     logs: usize,
-    /// Files that only the root of a project has.
+    /// Whether it has files that only the root of a project has.
     project: bool,
-    /// The directories of a system.
+    /// Whether it has the directories of a system root.
     root: bool,
 }
 
@@ -109,7 +109,7 @@ fn detect_directory(path: &Path, name: &str) -> Found {
         Contents { project: true, sources: 1.., .. } => Found::One(sources),
         Contents { sources: 1.., logs: 1.., .. } => Found::Two(sources, logs),
         Contents { sources: 1.., .. } => Found::One(sources),
-        // `translate-error` reads whatever is there, and says if it is nothing.
+        // `translate-error` reads any contents, and reports empty ones.
         _ => Found::One(logs),
     }
 }

@@ -1,13 +1,13 @@
-//! Inputs that are no files: codes, names, versions, lines of logs, words.
+//! Inputs that are not files: codes, names, versions, lines of logs, words.
 
 use super::{Found, InputType, Route};
 use crate::explain;
 use convert::rules::{Match, Rules};
 
-/// The longest input that is looked at as words, in bytes. Longer texts are logs.
+/// Maximum length of an input that is classified as words, in bytes. Longer texts are logs.
 const WORDS: usize = 1000;
 
-/// Finds out what a text is.
+/// Detects the kind of a text.
 pub(super) fn detect(text: &str) -> Found {
     let original = text;
     let text = &normalize(text);
@@ -25,7 +25,7 @@ pub(super) fn detect(text: &str) -> Found {
         return one(InputType::Name, &["explain"], text);
     }
     let sheets = explain::sheets(text);
-    // Versions within a line of a log are not what is asked about.
+    // Versions inside a line of a log are not its subject.
     let is_log = !errcodes::answer(text).is_known() && errcodes::log::states_cause(text);
     let named = errcodes::find_codes(text);
     let is_version = sheets.iter().all(|sheet| sheet.about == explain::SheetKind::Release);
@@ -45,7 +45,7 @@ pub(super) fn detect(text: &str) -> Found {
     if is_log && text.contains(char::is_whitespace) {
         return one(InputType::LogText, &["translate-error", "--as", "text"], text);
     }
-    // A word of a sentence may be the name of a constant, too.
+    // A word of a sentence may also be the name of a constant.
     let is_word = text.len() > 2 && text.bytes().all(|byte| byte.is_ascii_lowercase());
     if is_word && !errcodes::suggest(text).is_empty() {
         return one(InputType::Description, &["translate-error", "--as", "text"], text);
@@ -73,8 +73,8 @@ pub(super) fn detect(text: &str) -> Found {
     Found::Nothing
 }
 
-/// A text with the characters that Chinese input methods and web pages put in the place of ASCII
-/// ones, and without quotes and punctuation around it.
+/// Replaces the characters that Chinese input methods and web pages use instead of ASCII ones, and
+/// removes surrounding quotes and punctuation.
 fn normalize(text: &str) -> String {
     let plain = |c: char| match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
@@ -88,7 +88,7 @@ fn normalize(text: &str) -> String {
     };
     let text: String = text.trim().chars().map(plain).collect();
     let mut text = text.trim().trim_end_matches([',', ';', '!']);
-    // Quotes around the whole, not the last one of a sentence.
+    // Only quotes around the whole text, not the last one of a sentence.
     for quote in ['`', '"', '\''] {
         let inner = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
         text = inner.filter(|inner| !inner.contains(quote)).unwrap_or(text);
@@ -113,8 +113,8 @@ fn rule_of(text: &str) -> Option<&'static str> {
     kinds.into_iter().find_map(|kind| rules.find(kind, name)).map(|rule| rule.id)
 }
 
-/// Whether a word ends like the name of a log, though no such file exists: the error that it is
-/// missing is more use than one that nothing is known of it.
+/// Whether a word has the extension of a log, although the file does not exist: the error for a
+/// missing file is more useful than the one for an unknown input.
 fn has_log_extension(text: &str) -> bool {
     let endings = [".log", ".txt", ".gz", ".tar", ".tgz", ".zip", ".zst", ".xz"];
     !text.contains(' ') && endings.iter().any(|ending| text.to_ascii_lowercase().ends_with(ending))

@@ -9,11 +9,11 @@ use std::time::{Duration, Instant};
 use super::lock;
 use base::text::Lang;
 
-/// The largest output that is read, in bytes.
+/// Maximum size of the output, in bytes.
 const OUTPUT: u64 = 64 << 20;
-/// The largest error output, in bytes.
+/// Maximum size of the error output, in bytes.
 const ERRORS: u64 = 64 << 10;
-/// How often a run is looked at.
+/// Interval between checks of a running process.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Arguments of a run.
@@ -21,20 +21,20 @@ const PAUSE: Duration = Duration::from_millis(5);
 pub(super) struct Order {
     /// The subcommand and its arguments.
     pub(super) arguments: Vec<std::ffi::OsString>,
-    /// What it reads from standard input.
+    /// The text for standard input.
     pub(super) input: Option<String>,
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// By itself.
+    /// It ended normally.
     Ended {
         /// Its exit status.
         status: i32,
-        /// What it wrote.
+        /// Its standard output.
         output: Vec<u8>,
-        /// What it complained about.
+        /// Its standard error.
         errors: String,
     },
     /// The client canceled it.
@@ -98,7 +98,7 @@ fn supervise(mut child: Child, order: &Order, limit: Duration, canceler: &Cancel
         let input = order.input.as_deref().unwrap_or_default();
         let writer = builder().spawn_scoped(scope, move || {
             if let Some(mut stdin) = stdin {
-                // A tool that has seen enough closes its input.
+                // A tool that needs no further input closes it.
                 let _ = stdin.write_all(input.as_bytes());
             }
         });

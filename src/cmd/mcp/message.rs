@@ -1,29 +1,29 @@
 //! Messages of the protocol, in both of its eras.
 //!
-//! Up to `2025-11-25` a client opens a session with `initialize`. From `2026-07-28` on every request
-//! names its version in `_meta`, and results say that they are complete and how long they hold.
+//! Up to `2025-11-25` a client opens a session with `initialize`. From `2026-07-28` on every
+//! request names its version in `_meta`, and results contain their completeness and their lifetime.
 //! Source: modelcontextprotocol/modelcontextprotocol, schema of both revisions.
 
 use serde_json::{Value, json};
 
 /// Revisions with a handshake, newest first.
 const HANDSHAKE: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-/// The revision without one.
+/// The revision without a handshake.
 const MODERN: &str = "2026-07-28";
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
-/// How long lists and resources hold, in milliseconds: the tables do not change while the server
+/// Lifetime of lists and resources, in milliseconds: the tables do not change while the server
 /// runs.
 const HOLDS: u64 = 3_600_000;
 
-/// What a client is told about the use of the server.
+/// Instructions to the client for the use of the server.
 const INSTRUCTIONS: &str = "Facts about Huawei Ascend NPU stacks: error codes, causes of failures \
     in logs, compatible versions, CUDA code that must change, operators that fall back to the CPU. \
     Ask these tools instead of stating versions or meanings of codes from memory. `status` is 0 \
     (nothing found), 1 (findings), 2 (wrong input) or 3 (not enough evidence). Status 3 is no \
     success: report what is missing.";
 
-/// How client and server agree on a revision.
+/// The way in which client and server agree on a revision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Era {
     /// By `initialize`.
@@ -41,8 +41,8 @@ pub(super) struct Request {
 }
 
 impl Request {
-    /// Reads a line. `None` for an empty line or an answer, of which a server without requests of
-    /// its own expects none.
+    /// Parses a line. Returns `None` for an empty line or an answer; this server sends no requests,
+    /// so it expects no answers.
     pub(super) fn read(line: &[u8]) -> Result<Option<Self>, RpcError> {
         if line.iter().all(u8::is_ascii_whitespace) {
             return Ok(None);
@@ -62,7 +62,7 @@ impl Request {
         self.id.clone().unwrap_or(Value::Null)
     }
 
-    /// The era that the request speaks.
+    /// The era of the request.
     pub(super) fn era(&self) -> Result<Era, RpcError> {
         match self.params.get("_meta").and_then(|meta| meta.get(VERSION_KEY)) {
             None => Ok(Era::Handshake),
@@ -150,7 +150,7 @@ pub(super) fn discover() -> Value {
     })
 }
 
-/// An answer with what its era demands of it.
+/// An answer with the members that its era requires.
 pub(super) fn result(id: &Value, mut result: Value, era: Era, method: &str) -> Value {
     if (era == Era::Modern || method == "server/discover")
         && let Some(object) = result.as_object_mut()
@@ -165,7 +165,7 @@ pub(super) fn result(id: &Value, mut result: Value, era: Era, method: &str) -> V
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
-/// An answer that says what is wrong.
+/// An error response.
 pub(super) fn error(id: &Value, error: &RpcError) -> Value {
     let mut object = json!({ "code": error.code, "message": error.message });
     if let Some(data) = &error.data {

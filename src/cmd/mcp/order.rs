@@ -1,4 +1,4 @@
-//! The command line that a call of a tool becomes.
+//! Builds the command line for a tool call.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::call::Order;
 use super::place::Roots;
 use crate::cmd::front;
 
-/// The longest text of an argument, in bytes. Longer logs are passed as files.
+/// Maximum length of a text argument, in bytes. Longer logs are passed as files.
 const TEXT: usize = 1 << 20;
 
 /// The arguments of a call.
@@ -40,13 +40,14 @@ impl Given<'_> {
         texts.ok_or_else(|| format!("`{name}` must be a list of texts"))
     }
 
-    /// The paths, resolved. A resolved path begins with `/`, so that none is read as an option.
+    /// The resolved paths. A resolved path begins with `/`, so it is never parsed as an option.
     fn paths(&self) -> Result<Vec<OsString>, String> {
         let resolve = |path: &str| self.roots.resolve(path).map(Into::into);
         self.list("paths")?.into_iter().map(resolve).collect()
     }
 
-    /// Adds `--option=value` for a text. As one word, a value that begins with a dash is no option.
+    /// Adds `--option=value` for a text. In one word, a value that begins with a dash is not parsed
+    /// as an option.
     fn add_option(&self, order: &mut Order, name: &str, option: &str) -> Result<(), String> {
         if let Some(value) = self.text(name)? {
             order.arguments.push(format!("{option}={value}").into());
@@ -61,7 +62,7 @@ fn words(order: &mut Order, words: &[&str]) {
 
 pub(super) fn identify(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
     let text = given.text("text")?.unwrap_or_default();
-    // Texts that name a file would be read from outside of the allowed directories.
+    // A text that names a file could be read from outside of the allowed directories.
     let words = front::words_of_text(text).ok_or_else(|| {
         format!("nothing is known of `{text}`: pass an error code, a version, a variable or a line of a log")
     })?;
@@ -111,7 +112,7 @@ pub(super) fn diagnose_log(given: &Given<'_>, order: &mut Order) -> Result<(), S
 }
 
 pub(super) fn check(given: &Given<'_>, order: &mut Order) -> Result<(), String> {
-    // The name of the machine is of no use to a model.
+    // The host name is not useful to a model.
     words(order, &["check", "--host=machine"]);
     given.add_option(order, "profile", "--profile")?;
     if let Some(root) = given.text("root")? {
@@ -140,7 +141,7 @@ pub(super) fn compat(given: &Given<'_>, order: &mut Order) -> Result<(), String>
         given.add_option(order, name, option)?;
     }
     if let Some(python) = given.text("python")? {
-        // The option also takes an interpreter, which would be read.
+        // The option also accepts an interpreter, which would be read.
         if Path::new(python).components().count() != 1 || !python.starts_with('3') {
             return Err("`python` must be a version such as 3.11".to_owned());
         }

@@ -7,16 +7,17 @@ use serde_json::{Map, Value, json};
 use super::message::RpcError;
 use super::tool::Tool;
 
-/// The largest result, in bytes of JSON. A client sees it twice, as data and as text, and the text is
-/// this one.
+/// Maximum size of a result, in bytes of JSON. A client receives it twice, as data and as text;
+/// this limit applies to the text.
 const RESULT: usize = 16 << 10;
-/// What the members beside the items may take of it.
+/// The share of the members other than the items, in bytes.
 const SUMMARY: usize = 5 << 10;
-/// What is left for the envelope.
+/// The reserve for the envelope, in bytes.
 const ENVELOPE: usize = 1 << 10;
-/// Lists and texts within an item that is too large are cut to this.
+/// Limits for lists (elements) and texts (characters) within an item that is too large, tried in
+/// order.
 const CUTS: [(usize, usize); 4] = [(40, 2000), (12, 600), (4, 240), (1, 80)];
-/// Members that only programs need, or that are large and repeat the items.
+/// Members for machine use only, or large members that repeat the items.
 const UNNEEDED: [&str; 6] = ["$schema", "data", "provenance", "matrix", "patches", "diff"];
 
 /// The schema of all results.
@@ -51,7 +52,7 @@ pub(super) fn schema() -> Value {
     })
 }
 
-/// The first item of the page that a call asks for.
+/// The first item of the page that a call requests.
 pub(super) fn read_cursor(arguments: &Value) -> Result<usize, RpcError> {
     match arguments.get("cursor").filter(|cursor| !cursor.is_null()) {
         None => Ok(0),
@@ -62,21 +63,21 @@ pub(super) fn read_cursor(arguments: &Value) -> Result<usize, RpcError> {
     }
 }
 
-/// A call that was not run, or failed.
+/// The result of a call that was not run, or failed.
 pub(super) fn refusal(why: &str) -> Value {
     finish(&json!({
         "status": 2, "summary": {}, "items": [], "total": 0, "omitted": [], "error": cut(why, 2000),
     }))
 }
 
-/// The result of a run: a page of what it wrote.
+/// The result of a run: one page of its output.
 pub(super) fn result(tool: &Tool, run: (i32, &[u8], &str), from: usize, lang: Lang) -> Value {
     let (status, output, errors) = run;
     let Ok(Value::Object(mut document)) = serde_json::from_slice::<Value>(output) else {
         let why = if errors.trim().is_empty() { "the tool wrote no result" } else { errors.trim() };
         return refusal(redacted(&json!(why)).as_str().unwrap_or_default());
     };
-    // A code has items, a line of a log has findings.
+    // A code has `items`, a line of a log has `findings`.
     let members = [tool.items, "findings", "items"];
     let member = members.into_iter().find(|name| document.contains_key(*name));
     let items = match member.and_then(|member| document.remove(member)) {
@@ -110,11 +111,11 @@ pub(super) fn result(tool: &Tool, run: (i32, &[u8], &str), from: usize, lang: La
     finish(&answer)
 }
 
-/// The members beside the items, as far as they fit, and the names of the others.
+/// The members other than the items, as far as they fit, and the names of the omitted ones.
 fn summarize(document: Map<String, Value>) -> (Value, Vec<String>) {
     let mut members: Vec<(String, Value)> =
         document.into_iter().map(|(name, value)| (name, redacted(&value))).collect();
-    // Small ones say most: the verdict, the counts.
+    // Small members are the most informative: the verdict, the counts.
     members.sort_by_key(|(_, value)| size(value));
     let mut summary = Map::new();
     let mut omitted = Vec::new();
@@ -136,7 +137,7 @@ fn summarize(document: Map<String, Value>) -> (Value, Vec<String>) {
     (Value::Object(summary), omitted)
 }
 
-/// A value with every text in one language: both would take twice the space.
+/// Reduces every text of a value to one language: both would take twice the space.
 fn in_language(value: Value, lang: Lang) -> Value {
     match value {
         Value::Object(mut members) => {
@@ -156,7 +157,7 @@ fn in_language(value: Value, lang: Lang) -> Value {
     }
 }
 
-/// A value within a size, if need be with shorter lists and texts.
+/// Reduces a value to a size, if necessary by shortening lists and texts.
 fn shrink(value: &Value, most: usize) -> Value {
     if size(value) <= most {
         return value.clone();
@@ -179,7 +180,7 @@ fn limit(value: &mut Value, length: usize, characters: usize) {
             for one in list.iter_mut() {
                 limit(one, length, characters);
             }
-            // A list of texts can say that it is cut. Others are as long as they seem.
+            // A list of texts can contain a note that it is cut. Other lists cannot.
             if more > 0 && list.iter().all(Value::is_string) {
                 list.push(format!("… {more} more").into());
             }
@@ -201,8 +202,8 @@ fn cut(text: &str, characters: usize) -> String {
     }
 }
 
-/// A value without tokens, keys and passwords. Names of hosts and users are left out by the options of
-/// the runs that would print them.
+/// Removes tokens, keys and passwords from a value. The options of the runs already exclude names
+/// of hosts and users.
 fn redacted(value: &Value) -> Value {
     let mut value = value.clone();
     Redactor::new(Level::Secrets, []).json(&mut value);

@@ -10,7 +10,7 @@ use data::{OrFault as _, faults};
 pub(super) struct Roots(Vec<PathBuf>);
 
 impl Roots {
-    /// The directories of the option, else the working directory.
+    /// Opens the directories of the option, or by default the working directory.
     ///
     /// # Errors
     ///
@@ -29,8 +29,8 @@ impl Roots {
     ///
     /// # Errors
     ///
-    /// If it does not exist, or leads out of the roots, also by a link. Both read the same, so that
-    /// nobody learns which files there are.
+    /// If it does not exist, or leads out of the roots, also by a link. Both errors are the same,
+    /// so that they do not reveal which files exist.
     pub(super) fn resolve(&self, path: &str) -> Result<PathBuf, String> {
         let start = self.0.first().map_or(Path::new("/"), PathBuf::as_path);
         let resolved = start.join(path).canonicalize().ok();

@@ -45,7 +45,7 @@ const PROMPTS: [Prompt; 3] = [
     },
 ];
 
-/// The prompts as `prompts/list` shows them.
+/// The prompts as listed by `prompts/list`.
 pub(super) fn list() -> Vec<Value> {
     let describe = |prompt: &Prompt| {
         let argument =

@@ -1,4 +1,4 @@
-//! Resources: codes, findings, variables, chips, versions and rules by their names.
+//! Resources: codes, findings, variables, chips, versions and rules, by name.
 
 use base::text::Lang;
 use render::page_markdown;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::message::RpcError;
 use crate::explain::{self, Topic};
 
-/// A kind of resource: its name, what follows it in an address, and an example.
+/// The kinds of resources: name, rest of the address, description, and example.
 const KINDS: [(&str, &str, &str, &str); 6] = [
     ("code", "{family}/{code}", "An error code, such as acl_rt/507035", "acl_rt/507035"),
     ("finding", "{id}", "A finding of `check`, such as CANN-HOME", "CANN-HOME"),
@@ -17,7 +17,7 @@ const KINDS: [(&str, &str, &str, &str); 6] = [
     ("rule", "{id}", "A rule of `convert`, such as CV0017", "CV0017"),
 ];
 
-/// Resources with a fixed address: one example of each kind, since all of them are too many.
+/// Resources with a fixed address: one example of each kind, because there are too many in total.
 pub(super) fn list() -> Vec<Value> {
     let describe = |(kind, _, about, example): &(&str, &str, &str, &str)| {
         json!({
@@ -43,7 +43,7 @@ pub(super) fn templates() -> Vec<Value> {
     KINDS.iter().map(describe).collect()
 }
 
-/// The page of an address.
+/// Reads the page of an address.
 pub(super) fn read(params: &Value, lang: Lang) -> Result<Value, RpcError> {
     let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default();
     let missing = || RpcError::no_resource(uri);

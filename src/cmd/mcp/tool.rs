@@ -20,7 +20,7 @@ pub(super) struct Tool {
     arguments: &'static [Argument],
     /// The member of the document that is paged.
     pub(super) items: &'static str,
-    /// Whether it changes nothing.
+    /// Whether it only reads.
     reads_only: bool,
     build: fn(&Given<'_>, &mut Order) -> Result<(), String>,
 }
@@ -38,7 +38,7 @@ enum ArgumentKind {
     Text,
     Choice(&'static [&'static str]),
     Number,
-    /// One or several paths below the allowed directories.
+    /// One or more paths below the allowed directories.
     Paths,
     Words,
 }
@@ -201,7 +201,7 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-/// Tools that need permission at the start of the server.
+/// A tool that needs permission at the start of the server.
 const VERIFY: Tool = Tool {
     name: "verify",
     title: "Verify the results of the NPUs",
@@ -226,7 +226,7 @@ const CONVERT: Tool = Tool {
     build: convert_in_place,
 };
 
-/// The tools that a server offers.
+/// The tools that a server provides.
 pub(super) fn offered(allowed: &[Allowed]) -> Vec<&'static Tool> {
     let mut all: Vec<&Tool> = TOOLS.iter().collect();
     for (one, tool) in [(Allowed::Verify, &VERIFY), (Allowed::Convert, &CONVERT)] {
@@ -238,7 +238,7 @@ pub(super) fn offered(allowed: &[Allowed]) -> Vec<&'static Tool> {
 }
 
 impl Tool {
-    /// The tool as `tools/list` shows it.
+    /// The tool as listed by `tools/list`.
     pub(super) fn describe(&self) -> Value {
         let mut properties = Map::new();
         for argument in self.arguments {
@@ -266,7 +266,7 @@ impl Tool {
         })
     }
 
-    /// Arguments without which a tool has nothing to do. Logs come as text or as paths.
+    /// Arguments that a tool requires. Logs are passed as text or as paths.
     fn required(&self) -> Vec<&'static str> {
         match self.name {
             "identify" => vec!["text"],
@@ -276,11 +276,11 @@ impl Tool {
         }
     }
 
-    /// The run that a call asks for.
+    /// Returns the run that a call requests.
     ///
     /// # Errors
     ///
-    /// What is wrong with the arguments, for the model to correct.
+    /// The error in the arguments, for the model to correct.
     pub(super) fn order(&self, arguments: &Value, roots: &Roots) -> Result<Order, String> {
         let object = arguments.as_object().ok_or("`arguments` must be an object")?;
         for name in object.keys() {

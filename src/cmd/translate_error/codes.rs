@@ -81,7 +81,7 @@ fn answer(input: &str) -> Vec<Answer> {
     if named.is_empty() { vec![whole] } else { named }
 }
 
-/// Creates the page of an unknown code, with similar ones.
+/// Creates the page of an unknown code, with similar codes.
 fn unknown_page(asked: &str, lang: Lang) -> Vec<Block> {
     let mut page = vec![Block::Title(asked.to_owned(), ui::UNKNOWN_CODE.get(lang))];
     let similar = errcodes::similar(asked, 3);
@@ -97,7 +97,7 @@ fn unknown_page(asked: &str, lang: Lang) -> Vec<Block> {
     page
 }
 
-/// The causes that words may mean. A code has no words.
+/// The causes that words may describe. A code has no words.
 fn suggested(asked: &str) -> impl Iterator<Item = &'static Cause> {
     let has_words = asked.contains(|c: char| c.is_whitespace() || !c.is_ascii());
     let causes = if has_words { errcodes::suggest(asked) } else { Vec::new() };

@@ -26,7 +26,7 @@ use errcodes::log::{
 
 /// Size of one read from a pipe, in bytes.
 const PIECE: usize = 64 << 10;
-/// Number of bytes at the start of a stream that identify compression: a block of tar.
+/// Number of bytes at the start of a stream that identify compression: one block of tar.
 const HEAD: usize = 512;
 
 /// Returns whether the inputs are logs: files, texts of several words, or `-`.
@@ -60,7 +60,7 @@ fn is_log(input: &str) -> bool {
     input.contains(['/', '\n', ' '])
 }
 
-/// Returns whether a word ends like the name of a log, even if the file does not exist.
+/// Returns whether a word has the extension of a log, even if the file does not exist.
 fn has_log_extension(input: &str) -> bool {
     let endings = ["log", "txt", "gz", "tar", "tgz", "zip", "zst", "xz"];
     let ending = Path::new(input).extension().and_then(|ending| ending.to_str());
@@ -117,7 +117,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
         reading.left_out += more.left_out;
     }
     let mut diagnosis = diagnose(reading, &filter);
-    // With `--follow`, the log itself was passed on.
+    // With `--follow`, the log was passed through.
     if !args.follow
         && let Some(why) = log::describe_unreadable(&diagnosis)
     {
@@ -142,7 +142,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     finish(report, output)
 }
 
-/// The most characters of a description of a failure in words.
+/// Maximum length of a description of a failure, in characters.
 const DESCRIPTION: usize = 300;
 
 /// Returns whether an input is a few words rather than a file or a log.
@@ -150,7 +150,7 @@ fn is_description(input: &str) -> bool {
     input.len() <= DESCRIPTION && !input.contains('\n') && !Path::new(input).exists()
 }
 
-/// The causes that a description may mean.
+/// The causes that may match a description.
 fn suggestion(words: &str) -> Option<Text> {
     let causes = errcodes::suggest(words);
     let first = causes.first()?;

@@ -36,7 +36,8 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     codes::run(&args.inputs, args.explain, output)
 }
 
-/// Adds the rows of the file of `--data` to the tables. The error for an invalid file names the line.
+/// Overlays the tables with the rows of the `--data` file. The error for an invalid file names the
+/// line.
 pub(super) fn overlay_error_tables(file: &Path) -> anyhow::Result<()> {
     let shown = file.display().to_string();
     let bytes = read_argument(file, DATA_LIMIT)?;

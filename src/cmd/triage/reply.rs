@@ -1,4 +1,4 @@
-//! The answer as a reply that can be posted below the issue.
+//! The answer as a reply to post below the issue.
 
 use base::report::{DataInUse, Finding, Report, Severity};
 use base::text::Lang;
@@ -6,9 +6,9 @@ use data::ui;
 use render::Block;
 use triage::{RelationState, Triage, facts_table};
 
-/// As many steps of a fix as a reply has.
+/// Maximum number of steps of a fix in a reply.
 const STEPS: usize = 4;
-/// As many lines of evidence.
+/// Maximum number of lines of evidence.
 const LINES: usize = 3;
 
 /// The blocks of the reply.
@@ -37,7 +37,7 @@ pub(super) fn write(triage: &Triage, report: &Report, data: &DataInUse, lang: La
         let head = [ui::TRIAGE_STATE, ui::TRIAGE_RELATION, ui::TRIAGE_REASON];
         page.push(Block::Table(head.map(|label| label.get(lang)).to_vec(), rows));
     }
-    // Others that the versions alone contradict.
+    // Other findings that only the versions contradict.
     let conflict = |one: &&Finding| {
         let own = |id: &str| {
             triage

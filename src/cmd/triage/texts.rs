@@ -12,21 +12,21 @@ use base::text::escape_line;
 use errcodes::log::{self, Files, Input, Reading};
 use pasted::Pasted;
 
-/// The most bytes of all texts together that are searched for facts.
+/// Maximum total size of texts to search for facts, in bytes.
 const TEXTS: u64 = 32 << 20;
-/// The most texts.
+/// Maximum number of texts.
 const COUNT: usize = 200;
-/// The most bytes of standard input.
+/// Maximum size of standard input, in bytes.
 const STDIN: u64 = 64 << 20;
-/// The most bytes of prose.
+/// Maximum size of prose, in bytes.
 const PROSE: usize = 256 << 10;
 
-/// What inputs contain.
+/// The contents of inputs.
 #[derive(Debug)]
 pub(in crate::cmd) struct Texts {
-    /// As logs.
+    /// The inputs as logs.
     pub reading: Reading,
-    /// What each text states.
+    /// The facts that each text states.
     pub stated: Vec<(String, Pasted)>,
     /// The words outside of quoted output, which describe a failure.
     pub prose: String,
@@ -67,7 +67,7 @@ pub(in crate::cmd) fn read(inputs: &[String], files: &dyn Files) -> anyhow::Resu
         log::read_stream("-", bytes.as_slice(), &mut reading);
     }
     for stream in &log::open(again, files).streams {
-        // What cannot be read is reported with the logs.
+        // Unreadable inputs are reported with the logs.
         let _ = stream.read(files, &mut take);
     }
     Ok(Texts { reading, stated, prose })

@@ -1,5 +1,5 @@
-//! What is known of the cards without running code of the vendor in this process: device files, the
-//! table of npu-smi, the version file of the driver, whether there is DCMI, and network interfaces.
+//! Facts about the cards that need no vendor code in this process: device files, the table of
+//! npu-smi, the version file of the driver, presence of DCMI, and network interfaces.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use verify::protocol::Health;
 
 use super::idle::find_npu_smi;
 
-/// Where DCMI is besides the search path.
+/// Locations of DCMI outside of the search path.
 const DCMI: [&str; 3] = [
     "/usr/local/dcmi/libdcmi.so",
     "/usr/local/Ascend/driver/lib64/driver/libdcmi.so",
@@ -19,17 +19,17 @@ const DCMI: [&str; 3] = [
 ];
 /// The version file of the driver.
 const DRIVER_VERSION: &str = "/usr/local/Ascend/driver/version.info";
-/// How long npu-smi may take.
+/// Time limit of npu-smi.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Whether the driver has DCMI, in the search path or in its place.
+/// Whether the driver has DCMI, in the search path or in its usual place.
 pub(super) fn has_dcmi(machine: &Sysroot, search_path: &str) -> bool {
     let dirs = search_path.split(':').filter(|dir| dir.starts_with('/'));
     let mut listed = dirs.map(|dir| format!("{}/libdcmi.so", dir.trim_end_matches('/')));
     listed.any(|path| machine.is_file(&path)) || DCMI.iter().any(|path| machine.is_file(path))
 }
 
-/// Reads what tells cards apart.
+/// Reads the facts that identify cards.
 pub(super) fn read_identity(machine: &Sysroot, visible: Option<String>) -> MachineIdentity {
     let mut nodes: Vec<i32> = machine
         .list("/dev")
@@ -65,9 +65,9 @@ fn read_table(machine: &Sysroot) -> Vec<SmiChip> {
         .collect()
 }
 
-/// The state of all cards as npu-smi prints it, where there is no DCMI: the table, the counters of
-/// each card, and the PCI links of the kernel. Fails if npu-smi does, without a word if there
-/// is none.
+/// The state of all cards according to npu-smi, for machines without DCMI: the table, the counters
+/// of each card, and the PCI links of the kernel. The error is the path of the npu-smi that failed,
+/// or empty if none is installed.
 pub(super) fn read_health() -> Result<Vec<Health>, String> {
     let machine = Sysroot::live();
     let program = find_npu_smi(&machine).ok_or("")?;
@@ -77,7 +77,7 @@ pub(super) fn read_health() -> Result<Vec<Health>, String> {
         return Err(program);
     }
     let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
-    // The page adds the chips of a card up, so that only the first one gets the counters.
+    // The page adds up the chips of a card, so only the first chip gets the counters.
     let is_first = |at: usize| states[..at].iter().all(|state| state.npu != states[at].npu);
     let start = Instant::now();
     let read = states.iter().enumerate().map(|(at, state)| {
@@ -103,7 +103,7 @@ pub(super) fn read_health() -> Result<Vec<Health>, String> {
     Ok(read.collect())
 }
 
-/// The speed and the width of a PCI link, as the kernel has them.
+/// The speed and the width of a PCI link, according to the kernel.
 fn read_pci_link(machine: &Sysroot, address: &str) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_hexdigit() || b":.".contains(&byte);
     if !address.bytes().all(is_plain) {
@@ -117,8 +117,8 @@ fn read_pci_link(machine: &Sysroot, address: &str) -> Option<String> {
     Some(format!("{} x{}", read("current_link_speed")?, read("current_link_width")?))
 }
 
-/// Variables for HCCL where no interface but the loopback is up: it leaves that one out unless it is
-/// named. What the user set stays.
+/// Variables for HCCL if only the loopback interface is up: HCCL skips it unless it is named.
+/// Variables that the user set stay.
 pub(super) fn loopback_variables(
     machine: &Sysroot,
     is_set: impl Fn(&str) -> bool,

@@ -1,4 +1,4 @@
-//! `--evidence` and `--replay`: a run in one redacted file, and the judgement of such a file.
+//! `--evidence` and `--replay`: a run in one redacted file, and the assessment of such a file.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use verify::evidence::{Head, Recorded, Recorder, SCHEMA, read};
 
 /// Maximum size of a recorded run, in bytes.
 const LIMIT: u64 = 512 << 20;
-/// How the names of variables begin that the Ascend stack reads.
+/// Prefixes of the names of variables that the Ascend stack reads.
 const PREFIXES: [&str; 8] =
     ["ASCEND_", "ACL_", "HCCL_", "RANK_", "NPU_", "LD_LIBRARY_PATH", "TOOLCHAIN_", "OPP_"];
 /// Files with versions.
@@ -25,7 +25,7 @@ const FILES: [&str; 3] = [
 ];
 /// Maximum length of such a text, in characters.
 const TEXT: usize = 64 << 10;
-/// Members with text of vendor code, in which names of hosts and addresses may be.
+/// Members with text of vendor code, which may contain names of hosts and addresses.
 const FREE_TEXT: [&str; 5] = ["message", "error", "tail", "reason", "refusal"];
 
 /// Describes the surroundings of a run.
@@ -88,7 +88,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Takes names and addresses out of what vendor code wrote.
+/// Removes names and addresses from text of vendor code.
 fn redact_free_text(value: &mut Value, hosts: &mut Redactor) {
     match value {
         Value::Object(members) => {

@@ -45,7 +45,7 @@ const ALLOW_SIMULATED: &str = "ASCEND_DOCTOR_ALLOW_SIM";
 const BASELINE_LIMIT: u64 = 64 << 20;
 /// Default time limit of a call, in seconds.
 const SILENCE: f64 = 60.0;
-/// The same where ranks wait for each other. HCCL waits for two minutes before it names the missing
+/// The same for ranks that wait for each other. HCCL waits two minutes before it names the missing
 /// ranks.
 const PATIENCE: f64 = 150.0;
 
@@ -165,7 +165,7 @@ pub(super) fn run(args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStat
     super::finish(report, output)
 }
 
-/// Judges recorded evidence.
+/// Assesses recorded evidence.
 fn replay(path: &Path, args: &VerifyArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     let (head, recorded) = field_kit::read_recorded(path)?;
     let Recorded { result, stages, machine } = recorded;
@@ -209,6 +209,6 @@ pub(crate) struct EventLine<'a> {
 /// Prints a completed stage.
 fn print_stage(device: Option<i32>, event: &Event) {
     let line = EventLine { schema: "ascend-doctor/verify-stage/1", device, event };
-    // The reader of the lines may have exited. The run continues, and writing the report fails.
+    // The reader of the lines may have exited. The run continues, and writing the report will fail.
     let _ = print(|_, out| write_json_line(&line, out));
 }

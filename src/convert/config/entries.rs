@@ -1,4 +1,4 @@
-//! Scalars of a configuration file, in whatever format it is written.
+//! Scalars of a configuration file in any supported format.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use aho_corasick::AhoCorasick;
 
 use super::super::settings;
 
-/// Words of which an entry must hold one in its key or its value.
+/// Words for [`Entries::push`]: an entry matters only if its key or value contains one.
 static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     AhoCorasick::builder()
         .ascii_case_insensitive(true)
@@ -30,17 +30,17 @@ static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
 /// A scalar and the key that it belongs to.
 #[derive(Debug, Clone)]
 pub(super) struct Entry {
-    /// Which mapping the key is one of.
+    /// The number of the mapping that contains the key.
     pub mapping: usize,
-    /// The key without quotes; for an element of a list that of the list; may be empty.
+    /// The key without quotes. For a list element, the key of the list; may be empty.
     pub key: Range<usize>,
-    /// The value without quotes, as it is written.
+    /// The value without quotes, as written.
     pub value: Range<usize>,
     /// Whether it is an element of a list.
     pub list: bool,
 }
 
-/// What was read from a file, as far as it can matter.
+/// The scalars of a file that rules may apply to.
 #[derive(Debug)]
 pub(super) struct Entries<'a> {
     pub text: &'a str,
@@ -60,7 +60,7 @@ impl<'a> Entries<'a> {
         self.mappings
     }
 
-    /// Keeps an entry; of files of data nearly all are of no interest.
+    /// Keeps an entry if it can matter; most entries of data files cannot.
     pub(super) fn push(&mut self, entry: Entry) {
         let key = &self.text[entry.key.clone()];
         let value = &self.text[entry.value.clone()];

@@ -1,16 +1,16 @@
 //! JSON, and the flow collections of YAML: `{a: [b, "c"]}`.
 //!
-//! Read by a tokenizer of our own since every value is needed with its byte range as written:
-//! deserializers give values without ranges, and none reads JSON with comments as well as the
+//! Uses a dedicated tokenizer because every value is needed with its byte range as written:
+//! deserializers return values without ranges, and none reads JSON with comments as well as the
 //! flow style of YAML.
 
 use super::entries::{Entries, Entry};
 use crate::syntax::UnparsableText;
 
-/// Nesting beyond this is refused.
+/// Deeper nesting is rejected.
 const MAX_DEPTH: usize = 128;
 
-/// Which of the two is read.
+/// The syntax to read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     /// JSON, with the comments and trailing commas that `.jsonc` files have.
@@ -24,7 +24,7 @@ pub(super) fn json<'a>(text: &'a str, entries: &mut Entries<'a>) -> Result<(), U
     let mut reader = Flow { text, at: 0, style: Style::Json, entries, depth: 0 };
     let mapping = reader.entries.mapping();
     reader.blank();
-    // JSON lines are documents one after another.
+    // JSON Lines files contain several documents in a row.
     while reader.peek().is_some() {
         reader.value(mapping, &(0..0), false)?;
         reader.blank();
@@ -148,7 +148,7 @@ impl Flow<'_, '_> {
                     continue;
                 }
                 Some(b'{' | b'[') if self.style == Style::Yaml => {
-                    // A collection as a key: of no interest.
+                    // A collection as a key cannot matter.
                     self.value(mapping, &(0..0), true)?;
                 }
                 Some(_) => {
@@ -256,7 +256,7 @@ impl Flow<'_, '_> {
     }
 }
 
-/// End of a quoted scalar that begins at `start`, behind the closing quote.
+/// End of a quoted scalar that begins at `start`, after the closing quote.
 pub(super) fn quoted(text: &str, start: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let quote = *bytes.get(start)?;

@@ -24,10 +24,10 @@ use super::site::{Certainty, Planner};
 use super::syntax::UnparsableText;
 use super::value::{self, Outcome};
 
-/// Words without which nothing can apply; files of data are often large.
+/// A text without any of these words is skipped: no rule can apply, and data files are often large.
 const NEEDLES: &[&str] = &["cuda", "nccl", "CUDA", "NCCL", "GPU", "gpu", "nvidia", "NVIDIA"];
 
-/// Plans a configuration; its name (without directories) tells the format.
+/// Plans a configuration; the format follows from its `name` (without directories).
 pub fn plan(planner: &mut Planner<'_>, name: &str) -> Result<(), UnparsableText> {
     let text = planner.text;
     if !NEEDLES.iter().any(|needle| text.contains(needle)) && !settings::mentions(text.as_bytes()) {
@@ -117,7 +117,7 @@ fn ini(text: &str, entries: &mut Entries<'_>) {
         if trimmed.starts_with('[') {
             mapping = entries.mapping();
         }
-        // An indented line goes on with the value before.
+        // An indented line continues the previous value.
         if trimmed.is_empty() || trimmed.len() < body.len() || trimmed.starts_with(['#', ';', '['])
         {
             continue;
@@ -133,13 +133,13 @@ fn ini(text: &str, entries: &mut Entries<'_>) {
     }
 }
 
-/// What is known of one mapping.
+/// Facts about one mapping.
 #[derive(Default)]
 struct Mapping<'a> {
     keys: BTreeSet<&'a str>,
-    /// A value or key of it is about NPUs: what is about CUDA beside it is meant.
+    /// A value or key of it names an NPU, so entries for CUDA next to it are intentional.
     aware: bool,
-    /// The environment variable that the value behind `name` names.
+    /// The environment variable in the value of `name`.
     named: Option<Range<usize>>,
 }
 
@@ -161,8 +161,8 @@ fn judge(planner: &mut Planner<'_>, entries: &Entries<'_>) {
             mapping.named = Some(entry.value.clone());
         }
     }
-    // Where a key has a value for NPUs elsewhere (profiles, a matrix of builds), its others are
-    // meant; in a workflow of CI `device` chooses jobs, not devices.
+    // If a key has a value for NPUs elsewhere (profiles, build matrices), its other values are
+    // intentional. In CI workflows `device` selects jobs, not devices.
     let of_npus: BTreeSet<&str> = entries
         .all
         .iter()
@@ -197,7 +197,7 @@ fn judge(planner: &mut Planner<'_>, entries: &Entries<'_>) {
         let scripts = ["run", "script", "command", "before_script", "args"];
         let body_text = &text[body.clone()];
         if scripts.contains(&&text[key.clone()]) && value::mentions_cuda(body_text) {
-            // A script that cannot be read stays.
+            // A script that cannot be parsed stays unchanged.
             let _ = shell::plan_part(planner, body_text, body.start);
         }
     }
@@ -244,7 +244,7 @@ fn list_item(planner: &mut Planner<'_>, entry: &Entry) {
     decision.enter(planner, start..start + name.len(), &entry.value);
 }
 
-/// `command: [python, train.py, --device, cuda]`: an element is what the option before it takes.
+/// `command: [python, train.py, --device, cuda]`: an element is the value of the option before it.
 fn argument(planner: &mut Planner<'_>, entry: &Entry, before: Option<&Entry>) {
     let text = planner.text;
     let value = &text[entry.value.clone()];
@@ -257,7 +257,7 @@ fn argument(planner: &mut Planner<'_>, entry: &Entry, before: Option<&Entry>) {
             .filter(|before| before.list && before.key == entry.key)
             .filter(|before| before.value.end <= entry.value.start)
             .filter(|before| {
-                // Right before: elements of no interest are not kept.
+                // Directly before: elements that cannot matter are not kept.
                 let between = &text[before.value.end..entry.value.start];
                 between
                     .bytes()
@@ -285,7 +285,7 @@ fn command(planner: &mut Planner<'_>, entry: &Entry) {
         return;
     }
     let plan = part.finish();
-    // What is written must not end the quotes around it.
+    // The new text must not end the quotes around it.
     if plan.edits.iter().all(|edit| !edit.text.contains(['"', '\'', '#', ':'])) {
         planner.enter(plan, entry.value.start);
     }
@@ -330,7 +330,7 @@ fn device(planner: &mut Planner<'_>, entry: &Entry) {
     }
 }
 
-/// `tf32: true`: a key that rules are about.
+/// `tf32: true`: a key that a rule names.
 fn setting(planner: &mut Planner<'_>, entry: &Entry) {
     let (key, value) = (&planner.text[entry.key.clone()], &planner.text[entry.value.clone()]);
     if let Some(rule) = settings::rule(planner, key, value) {
@@ -339,7 +339,7 @@ fn setting(planner: &mut Planner<'_>, entry: &Entry) {
     }
 }
 
-/// The configuration that `accelerate config` writes.
+/// The configuration file that `accelerate config` writes.
 fn accelerate(planner: &mut Planner<'_>, entry: &Entry, mapping: &Mapping<'_>) {
     let (key, value) = (&planner.text[entry.key.clone()], &planner.text[entry.value.clone()]);
     if key == "distributed_type"

@@ -16,7 +16,7 @@ fn flags(name: &str, text: &str) -> Vec<&'static str> {
     flagged.map(|site| site.rule.name).collect()
 }
 
-/// What becomes of a file; a second run must plan no edit.
+/// The converted text; asserts that a second run plans no edit.
 fn converted(name: &str, text: &str) -> String {
     let after = apply(text, &planned(name, text).edits);
     assert_eq!(planned(name, &after).edits, [], "a second run edits\n{after}");

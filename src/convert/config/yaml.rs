@@ -1,8 +1,8 @@
 //! The scalars of a YAML file with their byte ranges.
 //!
-//! A line reader of our own: it gives exact byte ranges, takes files with templates in them
-//! (Helm, Jinja), which a full parser refuses, and costs one pass. What it does not know for sure
-//! (scalars over several lines, tabs as indentation) it passes over.
+//! Uses a dedicated line reader: it returns exact byte ranges, accepts files with templates (Helm,
+//! Jinja), which a full parser rejects, and needs one pass. It skips everything that it cannot read
+//! with certainty (scalars over several lines, tabs as indentation).
 
 use std::ops::Range;
 
@@ -61,7 +61,8 @@ fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |len| at + len)
 }
 
-/// Reads what stands on a line behind indentation and dashes; returns where to go on, at least.
+/// Reads the content of a line after indentation and dashes; returns the earliest offset at which
+/// to continue.
 #[expect(clippy::too_many_arguments, reason = "the state of one loop, in one place")]
 fn content<'a>(
     text: &'a str,
@@ -76,7 +77,7 @@ fn content<'a>(
 ) -> usize {
     let rest = &line[column..];
     let offset = line_start + column;
-    // The key whose list this is stands at the column of the dash or before it.
+    // The key of this list is at the column of the dash or before it.
     let outer = dash.unwrap_or(column);
     let owner = |levels: &[Level]| {
         let owner = levels.iter().rev().find(|level| level.column <= outer);
@@ -139,7 +140,7 @@ fn key(rest: &str) -> Option<(Range<usize>, usize)> {
     Some((range, colon + 1 + after.len() - after.trim_start_matches([' ', '\t']).len()))
 }
 
-/// Where a scalar stands.
+/// The position of a scalar.
 struct Context {
     mapping: usize,
     key: Range<usize>,
@@ -148,7 +149,7 @@ struct Context {
     column: usize,
 }
 
-/// Reads the value that begins at `offset`; returns where to go on, at least.
+/// Reads the value that begins at `offset`; returns the earliest offset at which to continue.
 fn scalar<'a>(
     text: &'a str,
     mut offset: usize,
@@ -189,7 +190,7 @@ fn scalar<'a>(
             if let Ok(end) = flow::yaml(text, offset, context.mapping, &context.key, entries) {
                 return line_end(text, end) + 1;
             }
-            // Templates look so too.
+            // Templates look the same.
             entries.back_to(mark);
             0
         }
@@ -198,7 +199,7 @@ fn scalar<'a>(
             let len = rest[..comment].trim_end().len();
             let next = line_end(text, offset) + 1;
             let end = deeper(text, next, context.column);
-            // Lines that are further in go on with the scalar.
+            // Lines with a deeper indentation continue the scalar.
             if comment == rest.len() && text.get(next..end).is_some_and(|t| !t.trim().is_empty()) {
                 return end;
             }
@@ -208,7 +209,7 @@ fn scalar<'a>(
     }
 }
 
-/// End of the lines from `at` on that are blank or further in than `column`.
+/// End of the lines from `at` on that are blank or indented deeper than `column`.
 fn deeper(text: &str, mut at: usize, column: usize) -> usize {
     let mut last = at.min(text.len());
     while at < text.len() {

@@ -1,4 +1,4 @@
-//! The work that a manual site blocks: first what prevents the start, last what is cosmetic.
+//! The effect of manual sites on the program, ordered from start failures to cosmetic issues.
 
 use foldhash::HashMap;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use super::tokens::TABLE;
 use crate::rules::{Class, Match, Rule};
 
-/// What manual work blocks.
+/// The effect on the program until the manual work is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Blocker {
     /// The program does not start.
@@ -31,12 +31,12 @@ impl Blocker {
         }
     }
 
-    /// Whether the goal of a conversion cannot be reached with it.
+    /// Whether it prevents the goal of a conversion.
     pub const fn prevents(self) -> bool {
         matches!(self, Self::Start | Self::Training)
     }
 
-    /// What the manual work of a rule blocks.
+    /// The effect of the manual work that a rule reports.
     pub fn of(rule: &Rule) -> Self {
         static LISTED: LazyLock<HashMap<&'static str, Blocker>> =
             LazyLock::new(|| TABLE.blocks.listed().collect());

@@ -8,7 +8,7 @@ use super::blocker::Blocker;
 use super::entry::{Class, Reason, Witness};
 use super::tokens::Token;
 
-/// What the plan states about one token.
+/// The statement of the plan about one token.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Planned {
     /// An edit replaces it.
@@ -17,14 +17,14 @@ pub(crate) enum Planned {
     Manual(&'static Rule),
     /// A site that is only noted contains it.
     Noted(&'static Rule),
-    /// It stays although the rule applies; on that line.
+    /// It stays although the rule applies, on the given line.
     Kept(&'static Rule, KeptBecause, u32),
     /// The plan has no statement about it.
     Nothing,
 }
 
 impl Planned {
-    /// The class that follows.
+    /// The class that results.
     pub(crate) fn class(self) -> Option<Class> {
         match self {
             Self::Changed(rule) => Some(Class::Changed { rule }),
@@ -46,12 +46,12 @@ pub(crate) fn manual(rule: &'static Rule) -> Class {
     Class::Manual { rule: rule.id, blocker: Blocker::of(rule) }
 }
 
-/// Kept because the table of rules says so.
+/// Kept by a rule of the table.
 pub(crate) const fn by_rule(rule: &'static Rule) -> Class {
     Class::Kept { reason: Reason::Rule, witness: Witness::Rule(rule.id) }
 }
 
-/// What the plan states about each token; `written` tells whether its edits take effect.
+/// The statements of the plan about each token; `written` selects whether its edits take effect.
 pub(crate) fn planned(tokens: &[Token], plan: &FilePlan, written: bool) -> Vec<Planned> {
     let mut edits = plan.edits.iter().filter(|_| written).peekable();
     let mut sites = plan.sites.iter().peekable();

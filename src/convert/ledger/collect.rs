@@ -23,11 +23,11 @@ use crate::python::{self, Module, Project};
 use crate::report::shown;
 use crate::site::FilePlan;
 
-/// Tokens of one run that are classified.
+/// Maximum number of tokens to classify in one run.
 const MAX_RUN: usize = 1_000_000;
-/// Lines of unexplained tokens that are quoted for each file.
+/// Maximum number of lines with unexplained tokens to quote for each file.
 const MAX_EXCERPTS: usize = 500;
-/// Longer lines are cut, in characters.
+/// Maximum length of a quoted line, in characters.
 const MAX_EXCERPT: usize = 200;
 
 /// A file with its plan, or without one.
@@ -38,11 +38,11 @@ struct Input<'a> {
     plan: &'a FilePlan,
     /// Whether the edits of the plan take effect.
     written: bool,
-    /// Whether the file is of its kind.
+    /// Whether the file could be read as its kind.
     readable: bool,
 }
 
-/// A file of which the tokens are explained as far as it shows.
+/// A file whose tokens are explained as far as one file allows.
 struct Draft {
     tokens: Vec<Token>,
     places: Vec<(u32, u32)>,
@@ -104,7 +104,7 @@ pub(crate) fn collect(
 struct Counted {
     text: String,
     tokens: Vec<Token>,
-    /// Tokens beyond a limit.
+    /// The number of tokens beyond the limit.
     beyond: usize,
 }
 
@@ -136,7 +136,7 @@ fn draft(input: &Input<'_>, counted: Counted, options: &Options, project: &Proje
             let file = NotebookFile { text, tokens: &tokens, plan, written, options, project };
             file.explain().unwrap_or_else(|| open(&tokens))
         }
-        // A text that is not of its kind has no comments that anyone could rely on.
+        // A text that does not parse as its kind has no reliable comments.
         _ if !readable => open(&tokens),
         kind => PlainFile { kind, name: &name, text, tokens: &tokens, plan, written }.explain(),
     };
@@ -179,7 +179,7 @@ fn excerpts(text: &str, tokens: &[Token], claims: &[Claim]) -> Vec<String> {
     tokens.iter().zip(claims).map(of).collect()
 }
 
-/// Whether a path is one of a test.
+/// Whether a path belongs to a test.
 pub(crate) fn is_test(path: &Path) -> bool {
     let name = path.file_stem().unwrap_or_default().to_string_lossy();
     let in_tests = path.components().any(|part| {
@@ -189,7 +189,7 @@ pub(crate) fn is_test(path: &Path) -> bool {
     in_tests || name.starts_with("test_") || name.ends_with("_test") || name == "conftest"
 }
 
-/// Settles the claims by the names of the tree.
+/// Settles the claims with the names of the tree.
 fn settle(inputs: &[Input<'_>], mut drafts: Vec<Option<Draft>>, all: &[SourceFile]) -> Ledger {
     let mut index = Index::default();
     for file in all {

@@ -22,7 +22,7 @@ fn style(kind: FileKind, name: &str) -> Style {
         FileKind::Native if ends(&["cmakelists.txt", ".cmake"]) => Style::Hash,
         FileKind::Rust if ends(&[".toml"]) => Style::Hash,
         FileKind::Native | FileKind::Rust => Style::Slash,
-        // Some readers of JSON admit comments; in plain JSON there are none outside of strings.
+        // Some JSON readers accept comments; plain JSON has no `//` or `/*` outside of strings.
         _ if ends(&[".json", ".jsonc"]) => Style::Slash,
         _ if ends(&[".ini", ".cfg"]) => Style::Ini,
         _ => Style::Hash,
@@ -93,7 +93,7 @@ fn slash(bytes: &[u8]) -> Vec<Range<usize>> {
     out
 }
 
-/// Where a string that begins at `start` ends; at the line end if it is not closed.
+/// Where a string that begins at `start` ends; the line end if it is not closed.
 fn string_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(&byte) = bytes.get(at) {

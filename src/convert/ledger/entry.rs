@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::blocker::Blocker;
 use super::tokens::Token;
 
-/// Why a token stays unchanged.
+/// The reason for which a token stays unchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// A comment. The witness is the line itself.
@@ -16,23 +16,23 @@ pub enum Reason {
     OwnName,
     /// An NPU is handled next to it. The witness is a line that names the NPU.
     NpuSibling,
-    /// Decides what is built. The witness is the line that builds.
+    /// Selects what to build. The witness is the line that builds.
     BuildGuard,
-    /// Runs only where CUDA is. The witness is the line of the test in front of it.
+    /// Runs only where CUDA exists. The witness is the line of the test in front of it.
     CudaOnlyGuard,
-    /// Puts another vendor in the place of CUDA. The witness is the line that does.
+    /// Replaces CUDA by another vendor. The witness is the line that does so.
     VendorShim,
     /// A key of a table. The witness is the table.
     TableKey,
     /// Text that a test expects. The witness is the assertion.
     TestText,
-    /// The rule says that it stays. The witness is the rule.
+    /// A rule keeps it. The witness is the rule.
     Rule,
-    /// The address of something outside of the project. The witness is the line itself.
+    /// The address of something outside the project. The witness is the line itself.
     Address,
     /// A comment exempts it. The witness is that comment.
     SwitchedOff,
-    /// The run leaves the change out, by its options or by an answer. The witness is the rule.
+    /// The user excludes the change by an option or an answer. The witness is the rule.
     LeftOut,
     /// Output that a notebook recorded. The witness is the line itself.
     Output,
@@ -60,7 +60,7 @@ impl Reason {
     }
 }
 
-/// What proves a reason.
+/// The proof of a reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Witness {
     /// A line of the same file, from 1.
@@ -83,14 +83,14 @@ pub enum Class {
     Manual {
         /// The rule that reports it.
         rule: &'static str,
-        /// What that work blocks.
+        /// The effect on the program until the work is done.
         blocker: Blocker,
     },
     /// It stays.
     Kept {
-        /// Why.
+        /// The reason.
         reason: Reason,
-        /// What proves it.
+        /// The proof of the reason.
         witness: Witness,
     },
     /// No rule and no reason accounts for it.

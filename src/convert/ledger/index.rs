@@ -7,9 +7,10 @@ use foldhash::HashMap;
 use super::entry::{Claim, Class, Definition, DefinitionKind, Reason, Wanted, Witness};
 use super::tokens::{Token, is_bare, is_device_word};
 
-/// Definitions that are kept per run: a hostile tree cannot grow the index without limit.
+/// Maximum number of definitions to keep per run: a hostile tree cannot grow the index without
+/// limit.
 const MAX_NAMES: usize = 200_000;
-/// Directories of a path that are looked at.
+/// Maximum number of directories of a path to examine.
 const MAX_DEPTH: usize = 16;
 
 /// Names with the first place of each kind of definition.
@@ -38,7 +39,7 @@ impl Index {
         if !super::tokens::any(relative.as_bytes()) || self.paths.len() >= MAX_NAMES {
             return;
         }
-        // Every part of the path that begins and ends at a directory.
+        // Every part of the path that begins and ends at a directory boundary.
         let slashes = relative.match_indices('/').map(|(at, _)| at);
         let starts = std::iter::once(0).chain(slashes.clone().map(|at| at + 1)).take(MAX_DEPTH);
         for start in starts {
@@ -83,7 +84,7 @@ impl Index {
         if wanted == Wanted::Path {
             return path();
         }
-        // `cuda` alone is the name of a device first, and of something of the project second.
+        // A bare `cuda` is primarily a device name and only then a name of the project.
         let bare = is_bare(name) && !name.eq_ignore_ascii_case("gpu");
         let fits = |kind: DefinitionKind| match wanted {
             Wanted::Any => !bare,

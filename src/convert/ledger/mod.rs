@@ -7,12 +7,12 @@
 //! - [`tokens`]: the list of tokens and the search for them.
 //! - [`claims`]: tokens that the plan of a file accounts for.
 //! - [`plain`], [`notebook`] and [`crate::python::explain`]: reasons of all others, by kind of file.
-//! - `index`: the names that the tree defines; settles claims that no file can settle alone.
+//! - `index`: the names that the tree defines; settles claims that need other files.
 //! - `collect`: the flow above, over a whole tree, within limits.
 //! - [`entry`], [`blocker`], [`totals`]: classes, reasons, witnesses, counts.
 //! - [`mod@write`]: the ledger as JSON or CSV.
 //!
-//! A reason without a witness is no reason: such a token is unexplained.
+//! A reason requires a witness: a token without one is unexplained.
 
 pub mod blocker;
 pub(crate) mod claims;
@@ -44,7 +44,7 @@ pub struct Ledger {
 /// The tokens of one file.
 #[derive(Debug)]
 pub struct FileLedger {
-    /// Its path, as users type it.
+    /// Its path, as typed by users.
     pub path: String,
     /// Its kind.
     pub kind: FileKind,

@@ -1,4 +1,5 @@
-//! Tokens in notebooks: those in code cells as Python, all others as recorded output or text.
+//! Tokens in notebooks: those in code cells are explained as Python, all others as recorded output
+//! or text.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Tokens in files other than Python and notebooks: line by line.
+//! Tokens in files other than Python and notebooks, explained line by line.
 
 use std::ops::Range;
 use std::path::Path;
@@ -16,7 +16,7 @@ use super::wording;
 use crate::rules::{Place, Rule, Rules};
 use crate::site::{Decision, FilePlan};
 
-/// Keys of configurations whose values are read by people.
+/// Configuration keys whose values are text for people.
 const WORDS: &[&str] = &[
     "description",
     "desc",
@@ -87,7 +87,7 @@ impl PlainFile<'_> {
         (claims.collect(), definitions)
     }
 
-    /// Markdown and its like are text for readers.
+    /// Whether the file is text for readers, such as Markdown.
     fn is_document(&self) -> bool {
         let ending = Path::new(self.name).extension().and_then(|ending| ending.to_str());
         ending.is_some_and(|ending| {
@@ -146,7 +146,7 @@ impl PlainFile<'_> {
         {
             if column < value_at {
                 let bare = is_bare(key) && !key.eq_ignore_ascii_case("gpu");
-                // A longer name is a key, whoever reads it.
+                // A longer name is a key, regardless of the program that reads it.
                 return if bare {
                     Claim::Open
                 } else {
@@ -266,7 +266,7 @@ fn assigned(line: &str, column: usize) -> Option<&str> {
         || behind.starts_with("()")
         || before.ends_with("for") && behind.starts_with(" in ")
         || before.ends_with("ARG") && behind.is_empty()
-        // A Makefile leaves spaces.
+        // A Makefile allows spaces.
         || before.is_empty() && behind.trim_start().trim_start_matches([':', '?', '+']).starts_with('=');
     (fresh && sets).then_some(name)
 }

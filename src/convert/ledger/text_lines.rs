@@ -1,6 +1,6 @@
 //! Lines of a text by byte offset.
 
-/// Bytes of a line that are looked at, on each side of a token.
+/// Number of bytes of a line to examine on each side of a token.
 const WINDOW: usize = 320;
 
 /// Where the lines of a text begin.
@@ -27,8 +27,8 @@ impl<'t> TextLines<'t> {
         at.checked_sub(1).map_or(0, |at| self.starts[at])
     }
 
-    /// The line of an offset, without its end, and where in it the offset is. Of a long line only
-    /// the part around: a token costs the same wherever it is.
+    /// The line of an offset, without its end, and the position of the offset in it. Returns only
+    /// the surrounding part of a long line, so that every token costs the same.
     pub(crate) fn around(&self, offset: usize) -> (&'t str, usize) {
         let mut from = self.start(offset).max(offset.saturating_sub(WINDOW)).min(self.text.len());
         while !self.text.is_char_boundary(from) {

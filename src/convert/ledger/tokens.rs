@@ -1,8 +1,8 @@
 //! The tokens that the ledger counts: words of CUDA, and the names of libraries without NPU support.
 //!
-//! Words count anywhere and in any case, names of libraries only as whole words: `apex`, neither
-//! `my_apex` nor `apex-tools`. The search runs
-//! from left to right, takes the longest match and never overlaps.
+//! Words count anywhere and in any case, names of libraries only as whole words: `apex` matches,
+//! `my_apex` and `apex-tools` do not. The search runs from left to right, takes the longest match
+//! and never overlaps.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ use crate::rules::{Action, Match, Rule, Rules};
 use data::data_pack::{Pack, PackError};
 use data::table;
 
-/// Tokens of one file that are classified.
+/// Maximum number of tokens to classify in one file.
 pub(crate) const MAX_FILE: usize = 50_000;
 
 /// `data/convert/ledger.toml`.
@@ -24,7 +24,7 @@ pub(crate) const MAX_FILE: usize = 50_000;
 #[serde(deny_unknown_fields)]
 pub(super) struct LedgerTable {
     tokens: Vec<String>,
-    /// The work that rules block.
+    /// The rules whose effect differs from the one that their class implies.
     pub(super) blocks: Blocks,
 }
 
@@ -74,7 +74,7 @@ impl Token {
 
 struct Tokens {
     words: Vec<&'static str>,
-    /// How many of the words count anywhere.
+    /// The number of words that count anywhere.
     anywhere: usize,
     search: AhoCorasick,
 }
@@ -140,8 +140,8 @@ pub(crate) fn is_bare(name: &str) -> bool {
     BARE.contains(name) || BARE.contains(name.to_ascii_lowercase().as_str())
 }
 
-/// Whether a name is how devices and backends are called: no attribute of that name is explained by
-/// a variable that happens to have it.
+/// Whether a name is a usual name of a device or backend: a variable that happens to have this name
+/// does not explain an attribute of the same name.
 pub(crate) fn is_device_word(name: &str) -> bool {
     ["cuda", "nccl", "cudnn", "cublas"].iter().any(|word| name.eq_ignore_ascii_case(word))
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::FileLedger;
 use super::entry::Class;
 
-/// How many tokens are in which class. The four classes add up to `tokens`.
+/// Number of tokens in each class. The four classes add up to `tokens`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {
@@ -21,7 +21,7 @@ pub struct Totals {
     pub kept: usize,
     /// Tokens that neither a rule nor a reason accounts for.
     pub unexplained: usize,
-    /// Tokens that need manual work, by what it blocks.
+    /// Tokens that need manual work, by their effect on the program.
     pub by_blocker: BTreeMap<&'static str, usize>,
     /// Tokens that stay, by reason.
     pub by_reason: BTreeMap<&'static str, usize>,

@@ -1,8 +1,8 @@
-//! What the words of a text show: sentences, addresses, paths, identifiers.
+//! Classification of the words of a text: sentences, addresses, paths, identifiers.
 
 use std::ops::Range;
 
-/// Words that begin commands: a text with one of them is run, not read.
+/// Words that begin commands: a text that contains one is executed, not read.
 const COMMANDS: &[&str] = &[
     "python",
     "nvidia-smi",
@@ -26,7 +26,7 @@ pub(crate) fn is_sentence(text: &str) -> bool {
     let code =
         ["--", "torch.", " == ", "${", "$(", "&&", "import ", "os.", "=\"", "='", ".cuda", "def "];
     let lower = text.to_ascii_lowercase();
-    // Data that a program reads.
+    // Data for a program.
     let begin = text.trim_start();
     let ideographs = text.chars().filter(|c| ('\u{3040}'..='\u{9fff}').contains(c)).count();
     let data = (begin.starts_with(['{', '[']) && text.contains(['"', '\'']) && text.contains(':'))
@@ -55,7 +55,7 @@ pub(crate) fn is_long_text(text: &str) -> bool {
     spoken.count() >= 8 && !text.contains("--")
 }
 
-/// Whether the word at `range` belongs to an address: a URL, or a repository of a hub.
+/// Whether the word at `range` belongs to an address: a URL or a repository of a model hub.
 pub(crate) fn is_address(text: &str, range: &Range<usize>) -> bool {
     let ends = |c: char| c.is_whitespace() || "\"'<>()[],|`".contains(c);
     let start = text[..range.start]
@@ -81,7 +81,7 @@ pub(crate) fn identifier<'t>(text: &'t str, range: &Range<usize>) -> &'t str {
     &text[widened(text, range, |byte| byte.is_ascii_alphanumeric() || byte == b'_')]
 }
 
-/// The path around a range, if it has a directory or an ending.
+/// The path around a range, if it has a directory or an extension.
 pub(crate) fn path<'t>(text: &'t str, range: &Range<usize>) -> Option<&'t str> {
     let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./+".contains(&byte);
     let word = &text[widened(text, range, inside)];
@@ -93,7 +93,7 @@ pub(crate) fn path<'t>(text: &'t str, range: &Range<usize>) -> Option<&'t str> {
 pub(crate) fn option(text: &str, range: &Range<usize>) -> Option<String> {
     let inside = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
     let word = &text[widened(text, range, inside)];
-    // `-gpuid` too, but no `-g`.
+    // Accepts `-gpuid`, but not `-g`.
     let name =
         word.strip_prefix("--").or_else(|| word.strip_prefix('-').filter(|name| name.len() > 2))?;
     Some(name.replace('-', "_"))

@@ -63,7 +63,7 @@ pub fn csv(ledger: &Ledger, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The parts of a class, empty where it has none.
+/// The parts of a class; empty if the class has none.
 struct Columns<'a> {
     rule: &'a str,
     blocker: &'a str,
@@ -102,7 +102,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A field of CSV. Control characters are escaped, so that a name of a file cannot end a line.
+/// A field of CSV. Escapes control characters, so that a file name cannot end a line.
 fn field(text: &str) -> Cow<'_, str> {
     let plain = |c: char| !c.is_control() && !matches!(c, ',' | '"');
     if text.chars().all(plain) {

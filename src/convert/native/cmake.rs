@@ -1,10 +1,10 @@
-//! CMake files: the commands that ask for CUDA.
+//! CMake files: the commands that require CUDA.
 
 use super::super::rules::{Place, Rules};
 use super::super::site::Planner;
 use super::is_word;
 
-/// Reports the commands that ask for CUDA.
+/// Reports the commands that require CUDA.
 pub(super) fn plan(planner: &mut Planner<'_>) {
     let text = planner.text;
     let bytes = text.as_bytes();
@@ -38,7 +38,7 @@ pub(super) fn plan(planner: &mut Planner<'_>) {
     }
 }
 
-/// Length of a comment, of a line or in brackets.
+/// Length of a line comment or bracket comment.
 fn comment(text: &str) -> usize {
     if let Some(body) = text.strip_prefix("#[[") {
         return body.find("]]").map_or(text.len(), |at| at + 5);
@@ -58,7 +58,7 @@ fn quoted(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// The words up to the closing parenthesis, and where that ends.
+/// The words up to the closing parenthesis, and the offset after it.
 fn arguments(text: &str, start: usize) -> (usize, Vec<String>) {
     let bytes = text.as_bytes();
     let mut out = Vec::new();

@@ -1,8 +1,8 @@
-//! Jupyter notebooks: the strings of code cells are changed where they stand in the JSON file;
-//! outputs, metadata, ids, indentation and escapes stay.
+//! Jupyter notebooks: the strings of code cells are changed in place in the JSON file; outputs,
+//! metadata, ids, indentation and escapes stay.
 //!
-//! All Python cells are planned as one source, since a cell uses the imports of those before it.
-//! Cells and lines of the shell go through the logic of shell scripts.
+//! All Python cells are planned as one source, since a cell uses the imports of earlier cells.
+//! Shell cells and shell lines are planned as shell scripts.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use pysyntax::notebook::json::Json;
 use pysyntax::notebook::source::{Source, escaped};
 use pysyntax::notebook::{Language, blank, joined, language, written_in_python};
 
-/// Plans Python text in which `!command` and `%magic` lines may stand; `None` if it does not
+/// Plans Python text that may contain `!command` and `%magic` lines; returns `None` if it does not
 /// parse.
 pub type PlanPython<'a> = dyn Fn(&str) -> Option<FilePlan> + 'a;
 
@@ -46,7 +46,7 @@ pub fn plan(planner: &mut Planner<'_>, python: &PlanPython<'_>) -> Result<(), Un
     for (cell, (kind, first)) in source.cells.iter().zip(&kinds) {
         let body = cell.range.start + first..cell.range.end;
         match kind {
-            // A script that cannot be read stays.
+            // A script that cannot be parsed stays unchanged.
             Language::Shell => {
                 let _ = shell::plan_part(&mut commands, &source.text[body.clone()], body.start);
             }
@@ -61,7 +61,7 @@ pub fn plan(planner: &mut Planner<'_>, python: &PlanPython<'_>) -> Result<(), Un
     Ok(())
 }
 
-/// The plan for all Python cells; those that do not parse are left out and reported.
+/// The plan for all Python cells; cells that do not parse are omitted and reported.
 fn python_cells(
     planner: &mut Planner<'_>,
     source: &Source,
@@ -121,7 +121,7 @@ fn lines(planner: &mut Planner<'_>, text: &str, body: &Range<usize>, python: &Pl
             None
         };
         if let Some(from) = command {
-            // A backslash at the end goes on with the next line.
+            // A backslash at the end continues the line.
             while text[from.min(end)..end].trim_end().ends_with('\\') && end < body.end {
                 end = line_end(text, end + 1, body.end);
             }
@@ -166,7 +166,7 @@ fn line_magic(planner: &mut Planner<'_>, magic: &str, offset: usize, python: &Pl
         "time" | "timeit" | "prun" | "memit" => {
             let code = behind_options(rest);
             if let Some(mut plan) = python(code) {
-                // An import belongs to the cells around.
+                // An import belongs to the surrounding cells.
                 plan.edits.retain(|edit| !edit.range.is_empty());
                 plan.sites.retain(|site| !site.range.is_empty());
                 planner.enter(plan, from + rest.len() - code.len());
@@ -182,7 +182,7 @@ fn line_magic(planner: &mut Planner<'_>, magic: &str, offset: usize, python: &Pl
     }
 }
 
-/// What stands behind the options of a magic.
+/// The text after the options of a magic.
 fn behind_options(mut rest: &str) -> &str {
     loop {
         let word = rest.split(' ').next().unwrap_or(rest);
@@ -194,7 +194,7 @@ fn behind_options(mut rest: &str) -> &str {
     }
 }
 
-/// Enters what was planned for the text into the plan of the file.
+/// Enters the plan of the text into the plan of the file.
 fn write_back(
     planner: &mut Planner<'_>,
     source: &Source,
@@ -226,7 +226,7 @@ fn write_back(
             continue;
         }
         let Some(places) = source.places(&edit.range) else { continue };
-        // What stands in several strings is written into the first of them.
+        // Text that spans several strings is written into the first of them.
         let mut text = escaped(&edit.text);
         for place in places {
             planner.edit(place, std::mem::take(&mut text));
@@ -234,7 +234,7 @@ fn write_back(
     }
 }
 
-/// What is inserted at `at`, a string for each line where the file has it so.
+/// The JSON for text inserted at `at`: one string for each line if the file has this layout.
 fn in_lines(file: &str, at: usize, inserted: &str) -> String {
     let start = file[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = &file[start..at];

@@ -1,11 +1,11 @@
-//! Rounds over the Python files of a tree, until no file shows anything new about the names of
-//! another one.
+//! Rounds over the Python files of a tree, until no file adds a fact about the names of another
+//! one.
 //!
 //! ```text
 //! plans -> open names? -> roles that all files show -> plans again of files that mention them
 //! ```
 //!
-//! Most trees need no round: their devices are recognized where they stand.
+//! Most trees need no round: the use of a device is recognized in its own file.
 
 use std::collections::BTreeSet;
 
@@ -20,15 +20,15 @@ use crate::python::Project;
 use crate::python::shared_roles::ShownRoles;
 use crate::site::FilePlan;
 
-/// Files through which a role is carried, at most.
+/// Maximum number of files through which a role is carried.
 const MAX_ROUNDS: usize = 4;
-/// Names that are searched in other files, at most.
+/// Maximum number of names to search in other files.
 const MAX_NAMES: usize = 5_000;
 
 /// The files of a tree by the number of their place in the walk.
 type Numbered = (usize, Drafted);
 
-/// Carries roles between files: plans those again that gain by what others show.
+/// Carries roles between files: plans the files again that benefit from roles in others.
 pub(super) fn share_roles(
     mut planned: Vec<Numbered>,
     files: &[SourceFile],
@@ -67,7 +67,7 @@ pub(super) fn share_roles(
     planned
 }
 
-/// Python files without a word of CUDA that mention an open name: they may show what it is.
+/// Python files without a CUDA word that mention an open name: they may show its role.
 fn others(
     planned: &[Numbered],
     files: &[SourceFile],

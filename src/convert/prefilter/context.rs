@@ -1,32 +1,32 @@
-//! What stands where in a Python source, as far as a search has to know: code, text, or words for
-//! those who read the source.
+//! Classifies places in a Python source as far as a search needs it: code, used strings, or
+//! comments and documentation.
 //!
-//! No parser: it goes through the bytes once, as far as it is asked. What it does not understand
-//! (quotes within the braces of an f-string, files that are no UTF-8) counts as code.
+//! Not a parser: it scans the bytes once, up to the requested place. Everything that it does not
+//! support (quotes within the braces of an f-string, files that are not UTF-8) counts as code.
 
 use memchr::{memchr2, memchr3};
 
-/// What a part of a source is.
+/// The kind of a part of a source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Code.
     Code,
-    /// A string that is used.
+    /// A string that is used as a value.
     Text,
-    /// A comment, or a string that stands alone: documentation.
+    /// A comment, or a string that is a statement: documentation.
     Words,
 }
 
 /// The parts of a source, one after the other.
 pub(super) struct Contexts<'t> {
     bytes: &'t [u8],
-    /// Where the part that is known begins and ends, and what it is.
+    /// The current part: its start, its end and its kind.
     start: usize,
     end: usize,
     kind: Kind,
-    /// How many brackets are open there.
+    /// The number of open brackets at this point.
     depth: usize,
-    /// Whether the bytes are text in which ASCII is what it seems; as soon as that was asked.
+    /// Whether the bytes are UTF-8, so that ASCII bytes are characters; `None` until first needed.
     sound: Option<bool>,
 }
 
@@ -35,9 +35,9 @@ impl<'t> Contexts<'t> {
         Self { bytes, start: 0, end: 0, kind: Kind::Code, depth: 0, sound: None }
     }
 
-    /// What stands at `place`; to be asked in ascending order.
+    /// The kind of the part at `place`; must be called with ascending places.
     pub(super) fn at(&mut self, place: usize) -> Kind {
-        // In other encodings a quote or a backslash may be the second half of a letter.
+        // In other encodings a quote or a backslash may be the second byte of a letter.
         let sound = *self.sound.get_or_insert_with(|| std::str::from_utf8(self.bytes).is_ok());
         if !sound || place < self.start {
             return Kind::Code;
@@ -86,7 +86,7 @@ impl<'t> Contexts<'t> {
         let mut at = self.start + if triple { 3 } else { 1 };
         self.end = loop {
             let rest = &self.bytes[at.min(self.bytes.len())..];
-            // A line end ends what is not closed.
+            // A line end closes an unterminated string.
             let Some(found) = memchr3(quote, b'\\', b'\n', rest) else { break self.bytes.len() };
             at += found;
             match self.bytes[at] {
@@ -103,11 +103,11 @@ impl<'t> Contexts<'t> {
         self.kind = if alone { Kind::Words } else { Kind::Text };
     }
 
-    /// Whether nothing but the prefix of the string stands before it on its line, and the line
-    /// begins a statement.
+    /// Whether only the prefix of the string precedes it on its line, and the line begins a
+    /// statement.
     fn begins_statement(&self) -> bool {
         let before = &self.bytes[..self.start];
-        // Neither an f-string nor bytes are documentation.
+        // F-strings and bytes are not documentation.
         let end = before.iter().rposition(|byte| !matches!(byte, b'r' | b'R' | b'u' | b'U'));
         let before = &before[..end.map_or(0, |at| at + 1)];
         let end = before.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\x0c'));
@@ -128,7 +128,7 @@ impl<'t> Contexts<'t> {
 mod tests {
     use super::*;
 
-    /// What each `@` of a source stands in.
+    /// The kind of the part around each `@` of a source.
     fn kinds(source: &str) -> Vec<Kind> {
         let mut contexts = Contexts::of(source.as_bytes());
         source.match_indices('@').map(|(at, _)| contexts.at(at)).collect()

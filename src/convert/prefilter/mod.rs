@@ -1,8 +1,9 @@
-//! Which files cannot have anything to convert: most files of most trees, told by one search.
+//! Skips files that cannot have anything to convert, which are most files of most trees, with one
+//! search.
 //!
-//! Python sources are searched for every name that a rule speaks of, and what is found counts
-//! only where it means something: not in comments and documentation, see [`context`]. Files of
-//! other kinds are few, and read if they have a word of CUDA's world.
+//! Python sources are searched for every name in the rules, and a match counts only if it has an
+//! effect: not in comments and documentation, see [`context`]. Files of other kinds are few; they
+//! are planned if they contain a word related to CUDA.
 
 mod context;
 
@@ -19,7 +20,8 @@ use super::settings;
 use context::{Contexts, Kind};
 use treeedit::kind::FileKind;
 
-/// Words of CUDA's world in any case; whoever says one of them is read, unless it is Python.
+/// Words related to CUDA, in any case. A file other than Python that contains one of them is
+/// planned.
 const PLAIN: &[&str] = &[
     "cuda",
     "cudnn",
@@ -42,7 +44,7 @@ const PLAIN: &[&str] = &[
     "cupy",
 ];
 
-/// The same as code and strings of Python hold them, wherever in a word.
+/// The same words as they occur in code and strings of Python, anywhere in a word.
 const ANYWHERE: &[&str] = &[
     "cuda",
     "CUDA",
@@ -65,7 +67,8 @@ const ANYWHERE: &[&str] = &[
     "ExecutionProvider",
 ];
 
-/// Names with CUDA behavior that do not say so, besides those of the rules; whole words.
+/// Names with CUDA behavior that contain no such word, in addition to those of the rules; whole
+/// words.
 const SILENT: &[&str] = &[
     "GradScaler",
     "fork_rng",
@@ -84,7 +87,7 @@ const SILENT: &[&str] = &[
     "onnxruntime",
 ];
 
-/// What counts with `--transfer` only.
+/// Counts only with `--transfer`.
 const TRANSFERRED: &str = "jit.script";
 
 static PLAIN_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
@@ -95,10 +98,10 @@ static PLAIN_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("a few words make a small automaton")
 });
 
-/// Words of those who install packages or ask for them.
+/// Words in code that installs or requires packages.
 const INSTALLERS: &[&str] = &["requirement", "Requirement", "REQUIREMENT", "install", "pip", "Pip"];
 
-/// When a needle that was found counts.
+/// The condition under which a match counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Counts {
     /// Always.
@@ -111,15 +114,15 @@ enum Counts {
     Installer,
 }
 
-/// What Python sources are searched for.
+/// The search terms for Python sources.
 struct Needles {
-    /// Few enough, so that many bytes are searched at a time.
+    /// A small set, so that the search can process many bytes at a time.
     search: AhoCorasick,
     counts: Vec<Counts>,
-    /// Packages: they stand in import statements, and in strings where they are installed.
+    /// Packages: searched in import statements, and in strings if the file installs packages.
     packages: AhoCorasick,
-    /// What else has to stand in the file, by the number of the package: `ops` for
-    /// `torchvision.ops`. Without an entry nothing has to.
+    /// Further names that the file must contain, by the number of the package: `ops` for
+    /// `torchvision.ops`. A package without an entry needs none.
     besides: HashMap<usize, Vec<&'static str>>,
 }
 
@@ -133,14 +136,15 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| {
     all.push((TRANSFERRED, Counts::Transferred));
     for rule in &Rules::builtin().rules {
         if rule.action == Action::Keep && rule.needs.is_none() {
-            // What a rule leaves alone without a word makes no file worth reading.
+            // A rule that silently leaves a name unchanged does not justify parsing a file.
             continue;
         }
         let covered = |name: &&str| !ANYWHERE.iter().any(|word| name.contains(word));
         for name in rule.names().map(|name| name.trim_end_matches(['*', '.'])).filter(covered) {
             match rule.how {
                 Match::Api | Match::Prefix => {
-                    // Whoever says the name says all its parts: the longest is the rarest.
+                    // A file that contains the name contains all its parts; the longest part is the
+                    // rarest.
                     let parts = name.split('.').filter(|part| *part != "torch");
                     let rarest = parts.reduce(|a, b| if b.len() > a.len() { b } else { a });
                     all.push((rarest.unwrap_or(name), Counts::Word));
@@ -151,19 +155,20 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| {
                 Match::Library => {
                     let (root, rest) = name.split_once('.').unwrap_or((name, ""));
                     packages.push(root.into());
-                    // As a package that is asked for, it is written so.
+                    // Requirements use this spelling of the package.
                     packages.push(root.replace('_', "-").into());
                     besides.entry(root).or_default().push(rest);
                 }
                 Match::Package => packages.push(name.into()),
-                // Who calls a function of a package imports it, methods of unknown objects aside.
+                // A caller of a package function imports the package, except for methods of unknown
+                // objects.
                 Match::Call => {
                     let root = name.split(['.', '(']).next().unwrap_or(name);
                     let (function, parameter) = name.rsplit_once('(').unwrap_or((name, ""));
                     if root == "*" {
                         let end = parameter.find([':', ')']).unwrap_or(parameter.len());
-                        // A call that omits the parameter, or gives it by position, names only
-                        // the method.
+                        // A call that omits the parameter, or passes it by position, contains only
+                        // the name of the method.
                         let by_name = end > 0 && !parameter.contains(':');
                         let by_method = !by_name || rule.is_for_omitted();
                         let method = function.rsplit('.').next().unwrap_or(function);
@@ -189,8 +194,8 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| {
     });
     let automaton = |words: &mut dyn Iterator<Item = &str>, kind| {
         let mut builder = AhoCorasick::builder();
-        // Candidates are searched many bytes at a time: the automaton only looks at those, and a
-        // table of all its steps would take longer to make than a tree to search.
+        // The vectorized search passes only candidates to the automaton, and building its full
+        // transition table would take longer than searching a tree.
         builder.match_kind(kind).kind(Some(AhoCorasickKind::ContiguousNFA));
         builder.build(words).expect("the names of the rules make a small automaton")
     };
@@ -202,17 +207,17 @@ static NEEDLES: LazyLock<Needles> = LazyLock::new(|| {
     }
 });
 
-/// Makes what the search needs, which takes some milliseconds: while files are looked for.
+/// Builds the search, which takes some milliseconds, while the walk looks for files.
 pub fn prepare() {
     LazyLock::force(&PLAIN_WORDS);
     LazyLock::force(&NEEDLES);
 }
 
-/// Tells what may have something to convert.
+/// Detects files that may have something to convert.
 #[derive(Debug, Clone, Default)]
 pub struct Prefilter {
     transfer: bool,
-    /// Modules that the tree builds from CUDA sources: whoever imports one is told so.
+    /// Modules that the tree builds from CUDA sources: their importers are reported.
     extensions: Vec<String>,
 }
 
@@ -227,7 +232,7 @@ impl Prefilter {
         match kind {
             FileKind::Native | FileKind::Requirements | FileKind::Rust => true,
             FileKind::Python => self.is_worth_parsing(bytes),
-            // Its sources are strings of JSON, in which the mark of a string looks otherwise.
+            // The cells are JSON strings, in which quotes are escaped.
             FileKind::Notebook => {
                 PLAIN_WORDS.is_match(bytes)
                     || NEEDLES.search.is_match(bytes)
@@ -250,7 +255,7 @@ impl Prefilter {
                 Counts::Word => is_word(bytes, start, end),
                 Counts::Transferred => self.transfer && is_word(bytes, start, end),
                 Counts::Installer => {
-                    // `pipeline` is no `pip`.
+                    // `pipeline` is not `pip`.
                     installs |= bytes.get(end) != Some(&b'e');
                     false
                 }
@@ -267,8 +272,8 @@ impl Prefilter {
     }
 }
 
-/// Whether a source imports a package that a rule speaks of; or names it as a string, where it
-/// `installs` packages.
+/// Whether a source imports a package with rules, or names it in a string if the file `installs`
+/// packages.
 fn has_package(bytes: &[u8], installs: bool) -> bool {
     let line_of = |at: usize| {
         let start = memchr::memrchr2(b'\n', b'\r', &bytes[..at]).map_or(0, |before| before + 1);
@@ -293,9 +298,9 @@ fn has_package(bytes: &[u8], installs: bool) -> bool {
             })
 }
 
-/// Whether a source has what has to stand beside a package: a name that is imported from it.
+/// Whether a source contains the further names that a rule for a package needs.
 fn besides(bytes: &[u8], package: usize) -> bool {
-    // The object of a method is a call: `InferenceSession().io_binding`.
+    // The object of a method is written as a call: `InferenceSession().io_binding`.
     let has = |part: &str| memmem::find(bytes, part.trim_end_matches("()").as_bytes()).is_some();
     NEEDLES
         .besides

@@ -11,7 +11,7 @@ use crate::rules::{Place, Rules};
 use crate::site::Certainty;
 use pysyntax::scope::ScopeId;
 
-/// A call of a function of torch, and the plan that takes its edits.
+/// A call of a torch function, and the plan that receives its edits.
 pub(super) struct TorchCall<'e, 'a> {
     pub call: &'e ExprCall,
     pub source: &'e Source<'a>,
@@ -19,13 +19,13 @@ pub(super) struct TorchCall<'e, 'a> {
 }
 
 impl TorchCall<'_, '_> {
-    /// Plans what becomes of the call of the function `path`.
+    /// Plans the edits for a call of the function `path`.
     pub(super) fn plan(&mut self, path: &str) {
         let Self { call, source, .. } = *self;
         let range = call.range();
         let arguments = &call.arguments;
         let has = |name: &str| arguments.find_keyword(name).is_some();
-        // `f(*args)` and `f(**options)` may give what seems to be missing.
+        // `f(*args)` and `f(**options)` may pass the arguments that seem to be missing.
         let open = arguments.args.iter().any(Expr::is_starred_expr)
             || arguments.keywords.iter().any(|keyword| keyword.arg.is_none());
         let count = arguments.args.len();
@@ -59,7 +59,7 @@ impl TorchCall<'_, '_> {
             "torch.jit.script" if source.context.options.transfer => {
                 self.edits.flag_site(Place::TorchJit, range);
             }
-            // A rule may decide about the backend.
+            // A rule may handle the backend.
             "torch.compile" if !has_kept(self.edits, call) => {
                 self.edits.flag_site(Place::TorchCompile, range);
             }
@@ -120,7 +120,7 @@ impl TorchCall<'_, '_> {
     }
 
     /// Renames the function of the call: `torch.is_autocast_enabled()` refers to CUDA,
-    /// `torch.npu.is_autocast_enabled()` does not, in any version.
+    /// `torch.npu.is_autocast_enabled()` to the NPU, in every version.
     fn rename(&mut self, site: Place, name: &str) {
         let call = self.call;
         let rule = Rules::builtin().site(site);
@@ -139,7 +139,7 @@ impl TorchCall<'_, '_> {
     }
 }
 
-/// Whether a rule decided about a named argument.
+/// Whether a rule handles a named argument.
 fn has_kept(edits: &Edits<'_>, call: &ExprCall) -> bool {
     call.arguments.keywords.iter().any(|keyword| edits.is_kept(&span(keyword.value.range())))
 }

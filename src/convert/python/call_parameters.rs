@@ -1,8 +1,8 @@
-//! Arguments whose meaning the called function decides: each parameter that matters has rules.
+//! Arguments whose meaning depends on the called function: each parameter that matters has rules.
 //!
-//! `device_type="cuda"` is `ascend` for lmdeploy and `cann` for onnxruntime, Lightning refuses any
-//! NPU, and vLLM has no such argument. The rules also decide about the variables that reach the
-//! parameter, about calls that omit it, and about calls as such.
+//! `device_type="cuda"` is `ascend` for lmdeploy and `cann` for onnxruntime, Lightning rejects any
+//! NPU, and vLLM has no such argument. The rules also apply to variables that reach the parameter,
+//! to calls that omit it, and to calls themselves.
 
 use std::ops::Range;
 
@@ -20,12 +20,12 @@ use crate::rules::{Action, INDICES, Parameter, Rule, Rules};
 use crate::site::Certainty;
 use pysyntax::scope::{Binding, ScopeId};
 
-/// As many calls and names are followed to the function that made an object.
+/// Maximum number of calls and names to follow back to the function that created an object.
 const MAX_STEPS: usize = 6;
 
 impl<'a> Walker<'a> {
-    /// Plans the arguments of a call that rules of the function are about. Returns their values,
-    /// about which nothing else decides.
+    /// Plans the arguments of a call that have rules of the function. Returns their values, which
+    /// no other part plans.
     pub(super) fn plan_parameters(&mut self, call: &'a ExprCall) -> Vec<&'a Expr> {
         let Some(function) = self.function(call) else { return Vec::new() };
         let open = call.arguments.args.iter().any(Expr::is_starred_expr);
@@ -68,7 +68,7 @@ impl<'a> Walker<'a> {
         decided
     }
 
-    /// Returns the name by which rules know the function of a call.
+    /// Returns the name of the called function as used in rules.
     fn function(&self, call: &'a ExprCall) -> Option<String> {
         let name = match &*call.func {
             Expr::Attribute(attribute) => attribute.attr.as_str(),
@@ -85,19 +85,19 @@ impl<'a> Walker<'a> {
         }
         let object = call.func.as_attribute_expr()?;
         let object = self.object(&object.value, self.scope, MAX_STEPS);
-        // A method of this file is not that of a library.
+        // A method of this file is not one of a library.
         if object.is_none() && self.source.definitions.only_method(name).is_some() {
             return None;
         }
         Some(format!("{}.{name}", object.as_deref().unwrap_or("*")))
     }
 
-    /// Returns the call that made the value of an expression where the walk is.
+    /// Returns the call that created the value of an expression at the current place of the walk.
     pub(super) fn maker(&self, expr: &'a Expr) -> Option<String> {
         self.object(expr, self.scope, MAX_STEPS)
     }
 
-    /// Returns the call that made an object: `onnxruntime.InferenceSession()`.
+    /// Returns the call that created an object: `onnxruntime.InferenceSession()`.
     fn object(&self, expr: &'a Expr, scope: ScopeId, steps: usize) -> Option<String> {
         let steps = steps.checked_sub(1)?;
         match expr {
@@ -142,8 +142,8 @@ fn root(expr: &Expr) -> Option<&str> {
 }
 
 impl<'a> RoleFlow<'a> {
-    /// Decides about a value that is no string: `True`, `SDPBackend.CUDNN_ATTENTION`. `range` is
-    /// reported. Returns whether a rule of the parameter is about it.
+    /// Plans a value that is not a string: `True`, `SDPBackend.CUDNN_ATTENTION`. `range` is
+    /// reported. Returns whether a rule of the parameter applies.
     pub(super) fn settle_constant(
         &mut self,
         expr: &'a Expr,
@@ -171,7 +171,7 @@ impl<'a> RoleFlow<'a> {
 }
 
 impl Edits<'_> {
-    /// Whether the known version of a package is not one that the rule needs.
+    /// Whether the known version of a package excludes the rule.
     fn is_refused(&self, rule: &Rule) -> bool {
         rule.is_refused_by(|name| self.planner.version(name))
     }
@@ -187,7 +187,7 @@ impl Edits<'_> {
         self.rules_of(parameter).find(|rule| rule.speaks_of(value))
     }
 
-    /// Reports `range` as the rule demands, and leaves `kept` unchanged.
+    /// Reports `range` as the rule requires, and leaves `kept` unchanged.
     fn report_and_keep(&mut self, rule: &'static Rule, range: Range<usize>, kept: TextRange) {
         match rule.action {
             Action::Keep if !self.is_refused(rule) => {}
@@ -197,7 +197,7 @@ impl Edits<'_> {
         self.keep(kept);
     }
 
-    /// Decides about a string that reaches a parameter, by the rules of the parameter.
+    /// Plans a string that reaches a parameter, by the rules of the parameter.
     pub(super) fn settle_value(&mut self, expr: &Expr, parameter: &Parameter) {
         let texts = literal::leading(expr).map(literal::texts).unwrap_or_default();
         let Some(range) = texts.first().cloned() else { return };
@@ -214,7 +214,7 @@ impl Edits<'_> {
                 .as_ref()
                 .is_none_or(|values| values.contains(&&self.planner.text[kind.clone()]));
             let (place, to) = match is_kind {
-                // An index that is given replaces the one of the rule.
+                // An index in the value replaces the one of the rule.
                 true if kind.end < range.end => (kind, to.split(':').next().unwrap_or(to)),
                 true => (kind, to),
                 false => (range.clone(), to),
@@ -228,8 +228,8 @@ impl Edits<'_> {
         }
     }
 
-    /// Decides about numbers of devices: `device=0`, `device="0,1"`, `device=[0, 1]`. Returns
-    /// whether the value is one.
+    /// Plans device indices: `device=0`, `device="0,1"`, `device=[0, 1]`. Returns whether the value
+    /// is one.
     fn settle_indices(&mut self, value: &Expr, parameter: &Parameter) -> bool {
         let rule = self
             .rules_of(parameter)
@@ -246,8 +246,8 @@ impl Edits<'_> {
         true
     }
 
-    /// Reports a value that is not known before the program runs, where all values are reported.
-    /// Returns whether they are.
+    /// Reports a value that is unknown before run time, if a rule reports all values. Returns
+    /// whether one does.
     fn settle_any(&mut self, value: &Expr, range: Range<usize>, parameter: &Parameter) -> bool {
         let reports = |rule: &&Rule| {
             rule.values.is_none() && matches!(rule.action, Action::Flag | Action::Note)
@@ -260,8 +260,8 @@ impl Edits<'_> {
         true
     }
 
-    /// Decides about an argument that is removed, or replaced together with its name. Returns
-    /// whether a rule of the parameter does that.
+    /// Plans an argument that is removed, or replaced together with its name. Returns whether a
+    /// rule of the parameter does that.
     fn settle_keyword(&mut self, call: &ExprCall, keyword: &Keyword, of: &Parameter) -> bool {
         let replaces = |rule: &&Rule| {
             rule.action == Action::Remove
@@ -302,10 +302,10 @@ impl Edits<'_> {
         true
     }
 
-    /// Decides about a call that omits a parameter: the function has a default for CUDA.
+    /// Plans a call that omits a parameter whose default is for CUDA.
     fn settle_omitted(&mut self, call: &ExprCall, parameter: &Parameter, certainty: Certainty) {
         let arguments = &call.arguments;
-        // `f(*args)` and `f(**options)` may give what seems to be missing.
+        // `f(*args)` and `f(**options)` may pass the argument that seems to be missing.
         let open = arguments.args.iter().any(Expr::is_starred_expr)
             || arguments.keywords.iter().any(|keyword| keyword.arg.is_none());
         let Some(rule) = self.rules_of(parameter).find(|rule| rule.is_for_omitted()) else {
@@ -323,7 +323,7 @@ impl Edits<'_> {
         }
     }
 
-    /// Decides about a call as such.
+    /// Plans a call that has a rule regardless of its arguments.
     fn settle_call(&mut self, call: &ExprCall, parameter: &Parameter) {
         let rule = self.rules_of(parameter).next();
         if let Some(rule) = rule {
@@ -332,7 +332,7 @@ impl Edits<'_> {
         }
     }
 
-    /// Inserts `argument` after the arguments of a call. Returns whether it could.
+    /// Inserts `argument` after the arguments of a call. Returns whether it was possible.
     pub(super) fn append_argument(
         &mut self,
         rule: &'static Rule,
@@ -344,7 +344,7 @@ impl Edits<'_> {
         let keywords = arguments.keywords.iter().map(ruff_text_size::Ranged::end);
         let last = arguments.args.iter().map(Expr::end).chain(keywords).max();
         let (at, text) = match last {
-            // `f(x for x in y)` takes no other argument.
+            // `f(x for x in y)` accepts no other argument.
             Some(_) if arguments.args.iter().any(is_bare_generator) => return false,
             Some(end) => (end.to_usize(), format!(", {argument}")),
             None => (span(arguments.range()).start + 1, argument.to_owned()),
@@ -365,7 +365,7 @@ fn callee(call: &ExprCall) -> TextRange {
     }
 }
 
-/// The name by which rules know a value that is no string.
+/// The name that rules use for a value that is not a string.
 fn constant(source: &Source<'_>, expr: &Expr, scope: ScopeId) -> Option<String> {
     Some(match expr {
         Expr::BooleanLiteral(one) => (if one.value { "True" } else { "False" }).to_owned(),
@@ -377,7 +377,7 @@ fn constant(source: &Source<'_>, expr: &Expr, scope: ScopeId) -> Option<String> 
     })
 }
 
-/// The numbers of devices that a value names.
+/// The device indices in a value.
 fn indices(value: &Expr) -> Option<String> {
     match value {
         Expr::NumberLiteral(number) => match &number.value {
@@ -397,8 +397,7 @@ fn indices(value: &Expr) -> Option<String> {
     }
 }
 
-/// The range of an argument with the comma that it leaves behind; `None` where a comment stands
-/// between.
+/// The range of an argument with the comma to remove; `None` if a comment is between them.
 fn with_comma(text: &str, call: &ExprCall, argument: &Range<usize>) -> Option<Range<usize>> {
     let all = || {
         let keywords = call.arguments.keywords.iter().map(|keyword| span(keyword.range()));

@@ -5,8 +5,8 @@
 //! plan -> texts of members before and after its edits -> members that are equal only afterwards
 //! ```
 //!
-//! What would collide stays. If the other member is there without an edit, it is the sibling for NPUs
-//! and nothing has to be done; two members that both change are reported. A plan without edits has no
+//! Colliding places stay unchanged. If the other member has no edit, it is the sibling for NPUs and
+//! no work is needed; two members that both change are reported. A plan without edits has no
 //! collisions.
 
 use std::collections::BTreeMap;
@@ -26,37 +26,38 @@ use crate::site::{Decision, Site};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Collision {
     pub member: TextRange,
-    /// The member that it would be equal to, if that one stays as it is.
+    /// The member that it would be equal to, if that one stays unchanged.
     pub sibling: Option<TextRange>,
 }
 
 impl Collision {
-    /// Why the member stays.
+    /// The reason why the member stays.
     pub(super) fn withheld(&self) -> Withheld {
         let why = self.sibling.map_or(Why::Conflict, Why::Sibling);
         Withheld { range: self.member, why }
     }
 }
 
-/// A place that a first plan changes and the final one does not.
+/// A place that an earlier plan changes and the final one does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Withheld {
     pub range: TextRange,
     pub why: Why,
 }
 
-/// Why a place does not change after all.
+/// The reason why a place does not change after all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Why {
     /// This member of its group is the one for NPUs.
     Sibling(TextRange),
     /// Another member of its group would change to the same.
     Conflict,
-    /// It decides what this statement builds.
+    /// It selects what this statement builds.
     Build(TextRange),
 }
 
-/// In a script that builds CUDA extensions: what a first plan changes besides names of packages.
+/// For a script that builds CUDA extensions: the changes of an earlier plan, except names of
+/// packages.
 pub(super) fn find_build_decisions(body: &[Stmt], text: &str, sites: &[Site]) -> Vec<Withheld> {
     let build = body.iter().find(|stmt| text[stmt.range()].contains("CUDAExtension"));
     let setup = body.iter().rev().find(|stmt| text[stmt.range()].starts_with("setup("));
@@ -106,7 +107,7 @@ impl Finder<'_> {
         &self.edits[first..first + behind]
     }
 
-    /// The text of a range after the edits; `None` if no edit concerns it.
+    /// The text of a range after the edits; `None` if no edit is in the range.
     fn after(&self, range: TextRange) -> Option<String> {
         let edits = self.within(range);
         if edits.is_empty() {
@@ -183,7 +184,8 @@ impl Finder<'_> {
     }
 }
 
-/// The keys that a file gives each table, by the name of the table: in a literal, and one by one.
+/// The keys that a file defines for each table, by the name of the table: in a literal, and one by
+/// one.
 #[derive(Default)]
 struct Tables<'a> {
     keys: BTreeMap<&'a str, Vec<TextRange>>,
@@ -218,7 +220,7 @@ fn of(decorator: &Decorator) -> Option<TextRange> {
     registration(decorator.expression.as_call_expr()?)
 }
 
-/// The part of a call that says under which name something is registered.
+/// The argument of a call that is the name under which something is registered.
 fn registration(call: &ExprCall) -> Option<TextRange> {
     let name = match &*call.func {
         Expr::Attribute(attribute) => attribute.attr.as_str(),

@@ -13,16 +13,16 @@ use super::cuda_questions::{Questions, SameQuestions};
 use super::literal;
 use super::source::Source;
 
-/// As many statements of a branch as may surround the call of a kernel.
+/// Maximum number of statements in a branch that calls a kernel.
 const MAX_STATEMENTS: usize = 3;
 
-/// What the body of a function holds that calls an extension or a kernel.
+/// Text in the body of a function that calls an extension or a kernel.
 const EVIDENCE: &[&str] = &["plugin", "_ext.", "_C.", "torch.ops.", "_cuda.", "autograd.Function"];
 
 /// Names of the compiled module of a package.
 const COMPILED: &[&str] = &["_C", "_ext", "_cuda", "_kernels"];
 
-/// Beginnings of names of functions that ask for CUDA or choose it.
+/// Prefixes of the names of functions that test for CUDA or select it.
 const ORDINARY: &[&str] = &[
     "to",
     "is",
@@ -50,7 +50,7 @@ const ORDINARY: &[&str] = &[
     "benchmark",
 ];
 
-/// The part of a test that asks for CUDA, and the CUDA-only code that it guards.
+/// The part of a test that tests for CUDA, and the CUDA-only code that it guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Guard {
     pub test: TextRange,
@@ -107,13 +107,13 @@ impl Kernels<'_, '_> {
             path.as_deref() == Some("triton.jit")
         });
         let named = is_named_after_cuda(def.name.as_str());
-        // What moves tensors is more than a kernel.
+        // A function that moves tensors is more than a kernel.
         let moves = text.contains(".cuda(") || text.contains(".to(");
         jit || launches || named && !moves && EVIDENCE.iter().any(|word| text.contains(word))
     }
 }
 
-/// Whether a function is named as the CUDA implementation of something: `bias_act_cuda`.
+/// Whether the name of a function marks the CUDA implementation of something: `bias_act_cuda`.
 fn is_named_after_cuda(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let Some(stem) = lower.strip_suffix("_cuda").or_else(|| lower.strip_suffix("cuda")) else {
@@ -124,7 +124,7 @@ fn is_named_after_cuda(name: &str) -> bool {
     !words.is_empty() && !words.iter().any(|word| ORDINARY.contains(word))
 }
 
-/// Collects the variables that hold what extensions return.
+/// Collects the variables that hold results of extensions.
 struct Made<'f, 's, 'a> {
     finder: &'f Finder<'s, 'a>,
     names: HashSet<String>,
@@ -148,7 +148,7 @@ impl<'b> Visitor<'b> for Made<'_, '_, '_> {
 struct Finder<'s, 'a> {
     source: &'s Source<'a>,
     kernels: HashSet<String>,
-    /// Variables that hold what extensions return.
+    /// Variables that hold results of extensions.
     made_by_kernels: HashSet<String>,
     found: Vec<Guard>,
 }
@@ -158,7 +158,8 @@ impl<'b> Finder<'_, '_> {
     fn is_cuda_only(&self, body: &'b [Stmt]) -> bool {
         let mut calls = Calls { finder: self, kernel: false, extension: false, device: false };
         calls.visit_body(body);
-        // Compiled code runs on CUDA whatever surrounds it; a function is known by its name only.
+        // Compiled code always runs on CUDA, regardless of other statements; for a function only
+        // its name is evidence.
         let is_short = body.len() <= MAX_STATEMENTS;
         (calls.extension || calls.kernel && is_short) && !calls.device
     }
@@ -169,7 +170,7 @@ impl<'b> Finder<'_, '_> {
         of_object || self.source.scopes.path(func, 0).is_some() && self.is_kernel(func)
     }
 
-    /// Whether a function or module is one that only CUDA can run.
+    /// Whether only CUDA can run a function or module.
     fn is_kernel(&self, func: &Expr) -> bool {
         if let Expr::Subscript(launch) = func {
             // `kernel[grid](…)`
@@ -204,7 +205,7 @@ impl<'b> Finder<'_, '_> {
             || func.as_attribute_expr().is_some_and(|method| self.is_of_kernel(&method.value))
     }
 
-    /// Adds the tests that ask the same in the functions of the guards found so far:
+    /// Adds the equivalent tests in the functions of the guards found so far:
     /// `if x.device.type != "cuda"` before `if x.device.type == "cuda"`.
     fn same_questions(&mut self, body: &'b [Stmt]) {
         let compared = |guard: &Guard| {
@@ -222,7 +223,7 @@ impl<'b> Finder<'_, '_> {
         self.found.extend(same.found);
     }
 
-    /// Whether an object is made by an extension: `table = backend.GPUHashTable(…)`.
+    /// Whether an extension creates an object: `table = backend.GPUHashTable(…)`.
     fn is_of_kernel(&self, object: &Expr) -> bool {
         let Expr::Name(name) = object else { return false };
         self.made_by_kernels.contains(name.id.as_str())
@@ -234,7 +235,7 @@ impl<'b> Finder<'_, '_> {
         self.found.extend(questions.found.into_iter().map(|test| Guard { test, branch }));
     }
 
-    /// `if not x.is_cuda: return reference(x)`, with CUDA-only code behind.
+    /// `if not x.is_cuda: return reference(x)`, followed by CUDA-only code.
     fn early_exits(&mut self, body: &'b [Stmt]) {
         for (at, stmt) in body.iter().enumerate() {
             let rest = &body[at + 1..];
@@ -278,7 +279,7 @@ impl<'b> Finder<'_, '_> {
         }
     }
 
-    /// Whether statements ask for cuDNN too: `if not torch.backends.cudnn.enabled: return False`.
+    /// Whether statements also test for cuDNN: `if not torch.backends.cudnn.enabled: return False`.
     fn asks_cudnn(&self, body: &'b [Stmt]) -> bool {
         let tests = body.iter().filter_map(Stmt::as_if_stmt).map(|one| &one.test);
         tests.into_iter().any(|test| self.source.text[test.range()].contains("backends.cudnn."))
@@ -300,7 +301,8 @@ impl<'b> Finder<'_, '_> {
         self.source.text[around(body)].contains("torch.version.cuda") && !calls.device
     }
 
-    /// Whether statements compute with facts that an NPU does not have, and choose no device.
+    /// Whether statements compute with device facts that an NPU does not have, and select no
+    /// device.
     fn needs_facts(&self, body: &'b [Stmt]) -> bool {
         let text = &self.source.text[around(body)];
         let mut calls = Calls { finder: self, kernel: false, extension: false, device: false };
@@ -317,7 +319,7 @@ fn around(body: &[Stmt]) -> TextRange {
     ends.map_or_else(TextRange::default, |(first, last)| TextRange::new(first.start(), last.end()))
 }
 
-/// Whether a test holds if there is no CUDA: `not x.is_cuda`, `not torch.cuda.is_available() or y`.
+/// Whether a test is true without CUDA: `not x.is_cuda`, `not torch.cuda.is_available() or y`.
 fn is_negated(test: &Expr) -> bool {
     match test {
         Expr::UnaryOp(op) => op.op.is_not(),
@@ -352,8 +354,8 @@ impl<'b> Visitor<'b> for Finder<'_, '_> {
     }
 
     fn visit_expr(&mut self, expr: &'b Expr) {
-        // `torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 8`: as a whole it
-        // does not hold on an NPU.
+        // `torch.cuda.is_available() and torch.cuda.get_device_capability()[0] >= 8`: false on an
+        // NPU as a whole.
         if let Expr::BoolOp(op) = expr
             && op.op.is_and()
             && op.values.iter().any(|value| self.asks_capability(value))
@@ -378,7 +380,7 @@ impl<'b> Visitor<'b> for Finder<'_, '_> {
     }
 }
 
-/// What a branch calls.
+/// The calls of a branch.
 struct Calls<'f, 's, 'a> {
     finder: &'f Finder<'s, 'a>,
     kernel: bool,

@@ -1,4 +1,4 @@
-//! The parts of tests that ask for CUDA.
+//! The parts of tests that test for CUDA.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, Stmt};
@@ -8,11 +8,11 @@ use super::cuda_only::Guard;
 use super::literal;
 use super::source::Source;
 
-/// Finds tests that ask the same as a guard of the same function.
+/// Finds tests that are equivalent to a guard of the same function.
 pub(super) struct SameQuestions<'s, 'a> {
     pub(super) source: &'s Source<'a>,
     pub(super) asked: &'s [(String, Guard)],
-    /// The function around.
+    /// The enclosing function.
     pub(super) around: Option<TextRange>,
     pub(super) found: Vec<Guard>,
 }
@@ -41,7 +41,7 @@ impl<'b> Visitor<'b> for SameQuestions<'_, '_> {
     }
 }
 
-/// Finds the parts of a test that ask for CUDA.
+/// Finds the parts of a test that test for CUDA.
 pub(super) struct Questions<'s, 'a> {
     pub(super) source: &'s Source<'a>,
     pub(super) found: Vec<TextRange>,

@@ -1,9 +1,10 @@
-//! Methods and attributes that a file defines itself: they are not torch's, wherever they are used.
+//! Methods and attributes that a file defines: all their uses in the file belong to it, not to
+//! torch.
 
 use foldhash::HashMap;
 use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtFunctionDef};
 
-/// Methods and attributes that a file defines itself.
+/// Methods and attributes that a file defines.
 #[derive(Debug, Default)]
 pub(super) struct Definitions<'a> {
     /// Methods by name.
@@ -37,8 +38,8 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// Whether a class of the file moves its objects by methods of its own that know CUDA and no NPU:
-    /// `cuda()` and `to()`, without `npu()`.
+    /// Whether a class of the file moves its objects with its own methods that support CUDA but no
+    /// NPU: `cuda()` and `to()`, without `npu()`.
     pub(super) fn moves_objects(&self) -> bool {
         let has = |name: &str| self.methods.contains_key(name);
         has("cuda") && has("to") && !has("npu")
@@ -103,7 +104,7 @@ fn is_property(def: &StmtFunctionDef) -> bool {
     })
 }
 
-/// The bodies that a compound statement holds, but for those of functions' scopes.
+/// The bodies of a compound statement, except function bodies, which are separate scopes.
 fn bodies(stmt: &Stmt) -> Vec<&[Stmt]> {
     match stmt {
         Stmt::FunctionDef(one) => vec![&one.body],

@@ -1,8 +1,8 @@
-//! The keys of dictionaries that are called by devices: `{'cpu': f, 'cuda': g}`.
+//! Dictionary keys that are device names: `{'cpu': f, 'cuda': g}`.
 //!
-//! They are devices if a device finds the value (`table[x.device.type]`), and names that belong
-//! to the file or to its checkpoints if they are read as they are written
-//! (`states['cuda']`): then both places keep them.
+//! They are devices if a device is used to look up the value (`table[x.device.type]`), and names
+//! that belong to the file or to its checkpoints if they are read literally (`states['cuda']`):
+//! then both places keep them.
 
 use foldhash::HashSet;
 
@@ -19,11 +19,11 @@ use pysyntax::scope::ScopeId;
 #[derive(Debug, Default)]
 pub(super) struct DeviceKeys<'a> {
     tables: Vec<(&'a Expr, Role, ScopeId)>,
-    /// Keys that name devices of a file: where `map_location` finds what was saved.
+    /// Keys that name devices of a checkpoint file: `map_location` uses them to find saved tensors.
     saved: HashSet<TextRange>,
-    /// A key is written out where a value is read: `states['cuda']`.
+    /// A value is read with a literal key: `states['cuda']`.
     named: bool,
-    /// A value is found by a device: `table[device]`.
+    /// A value is looked up with a device: `table[device]`.
     found_by_device: bool,
 }
 
@@ -33,7 +33,7 @@ impl<'a> DeviceKeys<'a> {
         self.tables.push((key, role, scope));
     }
 
-    /// Records the keys of a `map_location`: they name the devices of the file that is loaded.
+    /// Records the keys of a `map_location`: they name the devices in the loaded file.
     pub(super) fn keep(&mut self, keys: impl Iterator<Item = TextRange>) {
         self.saved.extend(keys);
     }
@@ -51,8 +51,8 @@ impl<'a> DeviceKeys<'a> {
         }
     }
 
-    /// Returns the keys that hold devices or backends, after the whole file was walked. `likely`
-    /// tells whether the file may hold devices at all.
+    /// Returns the keys that hold devices or backends, after the walk over the whole file. `likely`
+    /// means that the file may hold devices at all.
     pub(super) fn settle(self, likely: bool) -> impl Iterator<Item = (&'a Expr, Role, ScopeId)> {
         let keep_all = (self.named || !likely) && !self.found_by_device;
         let tables = if keep_all { Vec::new() } else { self.tables };

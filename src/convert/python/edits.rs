@@ -1,5 +1,5 @@
-//! The plan of a file with its guards: no edit and no report where the file handles NPUs already or
-//! a comment exempts the place.
+//! The plan of a file with its guards: no edit and no report if the file already handles NPUs or a
+//! comment exempts the place.
 
 use std::ops::Range;
 
@@ -21,12 +21,12 @@ pub(super) struct Edits<'a> {
     /// Imports of torch_npu that the edits need.
     pub needs: ImportNeeds,
     kept: Vec<TextRange>,
-    /// Where values begin that a library spells in its own way.
+    /// Start offsets of values that a library spells differently.
     pub(super) other_words: HashSet<usize>,
 }
 
 impl<'a> Edits<'a> {
-    /// Begins with an empty plan; `lines` are the ranges that comments keep.
+    /// Creates an empty plan; `lines` are the ranges that comments keep.
     pub(super) fn new(
         text: &'a str,
         context: &Context<'a>,
@@ -60,7 +60,7 @@ impl<'a> Edits<'a> {
             && self.planner.change(rule, range, text, certainty)
     }
 
-    /// Replaces `range` as a part of a change that is made.
+    /// Replaces `range` as a part of a change that was made.
     pub(super) fn change_also(&mut self, range: &Range<usize>, text: &str) {
         if !self.is_kept(range) && !self.planner.touched(range) {
             self.planner.edit(range.clone(), text);
@@ -137,7 +137,7 @@ impl<'a> Edits<'a> {
         if let Some((range, _)) =
             parts.iter().find(|(range, _)| self.other_words.contains(&range.start))
         {
-            // Another library spells the same value otherwise.
+            // Another library spells the same value differently.
             self.flag(Rules::builtin().site(role.site), range.clone(), None);
             return;
         }
@@ -153,8 +153,8 @@ impl<'a> Edits<'a> {
         }
     }
 
-    /// `"CUDA out of memory" in str(error)`: torch_npu says NPU there. Other texts of CUDA's
-    /// errors have no counterpart.
+    /// `"CUDA out of memory" in str(error)`: the message of torch_npu contains NPU instead. Other
+    /// CUDA error texts have no counterpart.
     pub(super) fn error_text(&mut self, expr: &Expr) {
         for range in literal::texts(expr) {
             let text = &self.planner.text[range.clone()];

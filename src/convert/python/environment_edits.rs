@@ -14,12 +14,12 @@ use crate::site::{Certainty, Decision};
 /// Environment variables that a program reads and sets.
 #[derive(Debug, Default)]
 pub(super) struct EnvironmentNames {
-    /// The strings that were planned: each is planned once.
+    /// The strings that were planned; each is planned only once.
     planned: HashSet<TextRange>,
 }
 
 impl EnvironmentNames {
-    /// Plans a string that names an environment variable; `value` is given if it is set here.
+    /// Plans a string that names an environment variable; `value` is given if this place sets it.
     pub(super) fn plan_name(&mut self, edits: &mut Edits<'_>, name: &Expr, value: Option<&Expr>) {
         let Some(text) = literal::plain(name) else { return };
         let Some(decision) = assignment(text, value.and_then(literal::plain)) else { return };

@@ -1,4 +1,4 @@
-//! Import statements: what becomes of each.
+//! Edits of import statements.
 
 use ruff_python_ast::{Alias, StmtImport, StmtImportFrom};
 use ruff_text_size::{Ranged as _, TextRange};
@@ -11,7 +11,7 @@ use super::source::Source;
 use crate::rules::{Action, Match, Place, Rules};
 use crate::site::{Certainty, KeptBecause};
 
-/// Plans what becomes of import statements.
+/// Plans the edits of import statements.
 pub(super) struct ImportEdits<'e, 'a> {
     pub source: &'e Source<'a>,
     pub edits: &'e mut Edits<'a>,
@@ -65,7 +65,7 @@ impl ImportEdits<'_, '_> {
         if !base.starts_with("torch") || self.edits.is_kept(&span(import.range())) {
             return;
         }
-        // What becomes of each name: the module and name under which it is found.
+        // The new module and name of each imported name.
         let mut moves: Vec<(&Alias, Option<(String, String)>)> = Vec::new();
         for alias in &import.names {
             let name = alias.name.as_str();
@@ -141,7 +141,7 @@ impl ImportEdits<'_, '_> {
         {
             changed = self.edits.change(rule, span(module.range()), new_module, Certainty::Exact);
         }
-        // What torch_npu adds to torch is there only after its import.
+        // Attributes that torch_npu adds to torch exist only after its import.
         let added = |new: &Option<(String, String)>, old: &str| {
             new.as_ref().is_some_and(|(module, name)| {
                 !module.starts_with("torch_npu") && name.as_str() != old
@@ -198,7 +198,7 @@ impl ImportEdits<'_, '_> {
                 None => modules.push((module, vec![text])),
             }
         }
-        // What stays keeps its place; what is new follows.
+        // The unchanged part keeps its place, new statements follow.
         modules.sort_by_key(|(module, _)| module != base);
         let line = line_start(self.source.text, range.start);
         let indent = &self.source.text[line..range.start];
@@ -220,7 +220,7 @@ impl ImportEdits<'_, '_> {
     fn report_library(&mut self, path: &str, at: TextRange) {
         let root = path.split('.').next().unwrap_or(path);
         if self.source.context.is_own_package(root) {
-            // A directory of sources may be called as the module that is built of them.
+            // A source directory may have the same name as the module that is built from it.
             if path.contains('.')
                 || self.source.context.project.is_some_and(|all| all.is_extension(root))
             {
@@ -232,7 +232,7 @@ impl ImportEdits<'_, '_> {
         loop {
             if let Some(rule) = Rules::builtin().find(Match::Library, &path[..end]) {
                 match rule.action {
-                    // One statement is one place, however many names it takes.
+                    // One statement is one place, regardless of the number of names.
                     Action::Flag => self.edits.flag(rule, span(at), Some(path.to_owned())),
                     Action::Note => self.edits.note(rule, span(at), Some(path.to_owned())),
                     _ => {}

@@ -1,4 +1,4 @@
-//! `import torch_npu`, once, where Python and the file allow it.
+//! Inserts `import torch_npu`, once, where Python and the file allow it.
 
 use std::ops::Range;
 
@@ -24,7 +24,7 @@ pub(super) struct ImportInsertion<'e, 'a> {
 }
 
 impl ImportInsertion<'_, '_> {
-    /// Adds the import where the mode of the run and the edits of the file ask for it.
+    /// Adds the import if the mode of the run and the edits of the file require it.
     pub(super) fn insert_import(&mut self, body: &[Stmt]) {
         let launch = self.source.context.launch;
         let wanted = match self.source.context.options.import {
@@ -45,8 +45,8 @@ impl ImportInsertion<'_, '_> {
         }
     }
 
-    /// Whether the file itself puts something onto an NPU, where `counts` says so: a name like
-    /// `DEVICE = "npu"` is harmless without torch_npu, `model.npu()` is not.
+    /// Whether the file itself moves something to an NPU, at a place that `counts` accepts: a name
+    /// like `DEVICE = "npu"` works without torch_npu, `model.npu()` does not.
     fn uses_npu(&self, counts: impl Fn(&Range<usize>) -> bool) -> bool {
         self.planner.sites().iter().any(|site| {
             let puts = match site.rule.how {
@@ -65,7 +65,7 @@ impl ImportInsertion<'_, '_> {
         })
     }
 
-    /// `--transfer`: torch_npu's own replacement at run time.
+    /// `--transfer`: inserts the import of torch_npu's own run-time replacement.
     pub(super) fn insert_transfer(&mut self, body: &[Stmt]) {
         if self.source.text.contains("transfer_to_npu") {
             return;
@@ -118,7 +118,7 @@ impl ImportInsertion<'_, '_> {
         self.planner.change(rule, at..at, new, Certainty::Exact);
     }
 
-    /// After the documentation and the `__future__` imports, before anything else.
+    /// Inserts after the documentation and the `__future__` imports, before anything else.
     fn insert_at_head(&mut self, body: &[Stmt], text: &str) {
         let mut after: Option<TextRange> = None;
         for (at, stmt) in body.iter().enumerate() {
@@ -152,7 +152,7 @@ impl ImportInsertion<'_, '_> {
     }
 }
 
-/// Whether what stands at `range` runs when the module is imported or started: it is in no
+/// Whether the code at `range` runs when the module is imported or started, because it is not in a
 /// function.
 fn runs_on_import(body: &[Stmt], range: &Range<usize>) -> bool {
     let statement = body.iter().find(|stmt| {
@@ -162,7 +162,7 @@ fn runs_on_import(body: &[Stmt], range: &Range<usize>) -> bool {
     statement.is_some_and(|stmt| !stmt.is_function_def_stmt() && !stmt.is_class_def_stmt())
 }
 
-/// Whether a module is run as a program: it asks for `__main__`.
+/// Whether a module can run as a program: it tests for `__main__`.
 fn is_script(body: &[Stmt]) -> bool {
     body.iter().any(|stmt| {
         stmt.as_if_stmt().is_some_and(|stmt| {

@@ -1,4 +1,4 @@
-//! The import statements of a file, as they were read.
+//! The import statements of a file, as read.
 
 use foldhash::{HashMap, HashSet};
 use ruff_python_ast::Stmt;
@@ -13,8 +13,8 @@ use pysyntax::scope::Scopes;
 /// Other frameworks whose arrays have a method `cuda` too.
 const OTHER_FRAMEWORKS: &[&str] = &["paddle", "mxnet", "jittor", "oneflow", "tvm", "mindspore"];
 
-/// Modules that neither have tensors nor hand devices on. A file that imports nothing else shows by
-/// no weak sign that its `'cuda'` is a device of torch.
+/// Modules that neither have tensors nor pass devices on. In a file without other imports, weak
+/// evidence does not make `'cuda'` a device of torch.
 const WITHOUT_TENSORS: &[&str] = &[
     "__future__",
     "abc",
@@ -98,7 +98,7 @@ const WITHOUT_TENSORS: &[&str] = &[
     "weakref",
     "xml",
     "zipfile",
-    // Of the index.
+    // Packages from PyPI.
     "attr",
     "attrs",
     "bs4",
@@ -159,9 +159,9 @@ pub(super) struct Imports<'a> {
     roots: HashSet<&'a str>,
     /// Whether the file imports from its own tree.
     relative: bool,
-    /// Import statements of torch: range, and whether they stand at module level.
+    /// Import statements of torch: range, and whether they are at module level.
     torch: Vec<(TextRange, bool)>,
-    /// Import statements of torch_npu, likewise.
+    /// Import statements of torch_npu, in the same form.
     torch_npu: Vec<(TextRange, bool)>,
 }
 
@@ -201,7 +201,7 @@ impl<'a> StatementVisitor<'a> for Finder<'a, '_> {
                 Some(module) if import.level == 0 => root(module.as_str(), import.range()),
                 _ => self.imports.relative = true,
             },
-            // For type checkers only: nothing is imported when the program runs.
+            // Only for type checkers: nothing is imported when the program runs.
             Stmt::If(one) if is_type_checking(&one.test) => {}
             Stmt::FunctionDef(_) | Stmt::ClassDef(_) => {
                 self.functions += 1;
@@ -214,8 +214,7 @@ impl<'a> StatementVisitor<'a> for Finder<'a, '_> {
 }
 
 impl<'a> Imports<'a> {
-    /// Collects the imports of a module; names that comments of the ranges `kept` keep are not
-    /// renamed.
+    /// Collects the imports of a module; names in the ranges `kept` by comments are not renamed.
     pub(super) fn of(
         body: &'a [Stmt],
         scopes: &Scopes<'a>,
@@ -225,7 +224,8 @@ impl<'a> Imports<'a> {
         let mut imports = Self::default();
         Finder { imports: &mut imports, functions: 0 }.visit_body(body);
         let mut renames = Renames { scopes, context, kept, found: HashMap::default() };
-        // A name and its import change together, or the import gives the new name as the old one.
+        // A name and its import change together; otherwise the import binds the new name as the old
+        // one.
         let rules = IMPORTS.iter().map(|place| Rules::builtin().site(*place));
         if rules.into_iter().all(|rule| context.options.selection.selects(rule)) {
             renames.visit_body(body);
@@ -239,21 +239,21 @@ impl<'a> Imports<'a> {
         self.renames.get(&at).map(String::as_str)
     }
 
-    /// Whether tensors of this file are torch's, as far as imports tell.
+    /// Whether tensors of this file belong to torch, according to its imports.
     pub(super) fn tensors_are_torch(&self) -> bool {
         self.roots.contains("torch")
             || self.relative
             || !OTHER_FRAMEWORKS.iter().any(|name| self.roots.contains(name))
     }
 
-    /// Whether the file may hold devices of torch, as far as imports tell.
+    /// Whether the file may hold devices of torch, according to its imports.
     pub(super) fn may_hold_devices(&self) -> bool {
-        // `import torch_npu` alone is what a conversion adds.
+        // A conversion adds `import torch_npu`, so this import does not count.
         let counts = |root: &&str| !WITHOUT_TENSORS.contains(root) && *root != "torch_npu";
         self.relative || self.roots.iter().any(counts)
     }
 
-    /// Whether the file imports what builds packages.
+    /// Whether the file imports a tool that builds packages.
     pub(super) fn builds(&self) -> bool {
         ["setuptools", "distutils", "skbuild"].iter().any(|root| self.roots.contains(root))
     }
@@ -263,7 +263,7 @@ impl<'a> Imports<'a> {
         !self.torch.is_empty()
     }
 
-    /// Where `import torch_npu` has to go: after these statements, or before (`true`).
+    /// The places for `import torch_npu`: after these statements, or before (`true`).
     pub(super) fn places(&self, needs: &ImportNeeds, everywhere: bool) -> Vec<(TextRange, bool)> {
         let covered_at_top = self.torch_npu.iter().any(|(_, top)| *top);
         if covered_at_top {
@@ -275,7 +275,7 @@ impl<'a> Imports<'a> {
         if everywhere {
             return Vec::new();
         }
-        // Torch is imported in functions alone: there, once in each.
+        // Torch is imported only in functions: insert once in each of them.
         self.torch
             .iter()
             .filter(|(range, _)| {

@@ -1,4 +1,4 @@
-//! Packages that a program installs itself, or asks for.
+//! Packages that a program installs itself, or requires.
 
 use ruff_python_ast::{Arguments, Expr};
 use ruff_text_size::Ranged as _;

@@ -16,8 +16,8 @@ pub(super) fn newline(text: &str) -> &'static str {
     }
 }
 
-/// Where a statement ends together with its line, and whether the line goes on with another
-/// statement.
+/// Where a statement ends together with its line, and whether another statement follows on the
+/// line.
 pub(super) fn end_of_line(text: &str, statement: &Range<usize>) -> (usize, bool) {
     let rest = &text[statement.end..];
     let line = rest.find(['\n', '\r']).unwrap_or(rest.len());

@@ -1,4 +1,4 @@
-//! Strings: what of them names a device or a backend, and where that stands in the source.
+//! Strings: the parts that name a device or a backend, with their ranges in the source.
 
 use std::ops::Range;
 
@@ -38,7 +38,7 @@ pub(super) fn plain(expr: &Expr) -> Option<&str> {
     expr.as_string_literal_expr().map(|literal| literal.value.to_str())
 }
 
-/// Where the text of a part of a string stands, without prefix and quotes.
+/// The range of the text of a part of a string, without prefix and quotes.
 pub(super) fn content(part: &StringLiteral) -> Range<usize> {
     let whole = span(part.range);
     let start = whole.start + part.flags.opener_len().to_usize();
@@ -46,7 +46,7 @@ pub(super) fn content(part: &StringLiteral) -> Range<usize> {
     start..end.max(start)
 }
 
-/// Every place in `range` where `from` stands as a word, replaced by `to`.
+/// Replaces every occurrence of the word `from` in `range` by `to`.
 pub(super) fn words(text: &str, range: Range<usize>, from: &str, to: &'static str) -> Vec<Part> {
     let slice = &text[range.clone()];
     slice
@@ -79,7 +79,7 @@ fn of_literal(
         .collect()
 }
 
-/// The first text of an f-string, if it begins with text.
+/// The first text of an f-string, if the f-string begins with text.
 fn first_text(fstring: &ExprFString) -> Option<(Range<usize>, &str, bool)> {
     let alone = fstring.value.as_slice().len() == 1;
     match fstring.value.as_slice().first()? {
@@ -93,7 +93,7 @@ fn first_text(fstring: &ExprFString) -> Option<(Range<usize>, &str, bool)> {
     }
 }
 
-/// The expression that an f-string begins with.
+/// The expression at the start of an f-string.
 pub(super) fn first_interpolation(expr: &Expr) -> Option<&Expr> {
     let fstring = expr.as_f_string_expr()?;
     match fstring.value.as_slice().first()? {
@@ -105,8 +105,7 @@ pub(super) fn first_interpolation(expr: &Expr) -> Option<&Expr> {
     }
 }
 
-/// What to replace in a string that stands where a device is wanted; nothing if it is no CUDA
-/// device.
+/// The replacements in a string that is used as a device; empty if it is not a CUDA device.
 pub(super) fn device(text: &str, expr: &Expr) -> Vec<Part> {
     match leading(expr) {
         Some(Expr::StringLiteral(literal)) if cuda_device(literal.value.to_str()) => {
@@ -124,7 +123,7 @@ pub(super) fn device(text: &str, expr: &Expr) -> Vec<Part> {
     }
 }
 
-/// What to replace in a string that stands where a backend is wanted.
+/// The replacements in a string that is used as a backend.
 pub(super) fn backend(text: &str, expr: &Expr) -> Vec<Part> {
     const PAIRS: &[(&str, &str)] = &[("nccl", "hccl"), ("NCCL", "HCCL"), ("cuda", "npu")];
     match leading(expr) {
@@ -135,7 +134,7 @@ pub(super) fn backend(text: &str, expr: &Expr) -> Vec<Part> {
     }
 }
 
-/// Whether a string can only be a device: it names an index too.
+/// Whether a string can only be a device, because it contains an index.
 pub(super) fn device_with_index(expr: &Expr) -> bool {
     match leading(expr) {
         Some(Expr::StringLiteral(literal)) => super::names::cuda_with_index(literal.value.to_str()),
@@ -148,7 +147,7 @@ pub(super) fn device_with_index(expr: &Expr) -> bool {
     }
 }
 
-/// Whether any text of the expression's own strings is one that `has` what is looked for.
+/// Whether `has` accepts any text of the strings that the expression itself consists of.
 pub(super) fn holds(expr: &Expr, has: impl Fn(&str) -> bool) -> bool {
     match expr {
         Expr::StringLiteral(literal) => has(literal.value.to_str()),

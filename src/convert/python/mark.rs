@@ -1,4 +1,4 @@
-//! `--mark`: a comment above every statement that a person has to look at.
+//! `--mark`: a comment above every statement that needs manual work.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ impl<'a> StatementVisitor<'a> for Starts {
     }
 }
 
-/// Adds the comments; a statement that has one of a rule gets no second.
+/// Adds the comments; a statement gets only one for each rule.
 pub(super) fn add_marks(planner: &mut Planner<'_>, body: &[Stmt]) {
     let text = planner.text;
     let mut starts = Starts::default();

@@ -1,4 +1,4 @@
-//! Python sources: which names are torch's, which strings are devices, and what becomes of both.
+//! Python sources: detects torch names and device strings, and plans their edits.
 //!
 //! ```text
 //! text -> tree (ruff) -> Source -> Walker -> RoleFlow -> Settlement -> ImportInsertion -> plan
@@ -9,7 +9,7 @@
 //!
 //! - [`names`], [`roles`], [`literal`], [`lines`], [`name_targets`]: words, arguments, strings, lines
 //!   and dotted names, without state.
-//! - [`source`]: the module as it was read, with its [`imports`] and [`definitions`]; it does not
+//! - [`source`]: the parsed module, with its [`imports`] and [`definitions`]; it does not
 //!   change. `pysyntax::scope` resolves its names.
 //! - [`edits`]: the plan, with the ranges that [`npu_branches`] exempts since they handle NPUs
 //!   already.
@@ -22,9 +22,9 @@
 //!   [`device_keys`] holds keys of dictionaries until the whole file was walked.
 //! - [`walker`], [`walk_expressions`], [`walk_calls`], [`walk_options`]: one walk over the tree, which feeds all of the
 //!   above and records a [`string_candidate`] for each string without a role.
-//! - [`collisions`]: members of one group that the plan would make equal; they stay, and the plan is
-//!   made again.
-//! - [`vendor_shims`]: files that put another vendor in the place of torch.cuda.
+//! - [`collisions`]: members of one group that the plan would make equal; they stay, and the file
+//!   is planned again.
+//! - [`vendor_shims`]: files that replace torch.cuda by another vendor.
 //! - [`settlement`], [`import_insertion`], [`mark`], [`transfer`]: after the walk, the decisions that
 //!   need the whole plan.
 //! - [`explain`]: reasons of tokens that stay, for the ledger.
@@ -98,34 +98,34 @@ use super::rules::{Place, Presence, Rule, Rules};
 use super::site::FilePlan;
 pub use pysyntax::{SyntaxError, body_of, first_error, on_enough_stack, parse, scope};
 
-/// Places of one file that are taken out of a plan one after the other.
+/// Maximum number of places of one file that are removed from a plan one after the other.
 const MAX_WITHHELD: usize = 1000;
-/// Plans of one file, each of which takes places out of the one before.
+/// Maximum number of plans of one file; each removes places of the previous one.
 const MAX_ROUNDS: usize = 8;
 
-/// What is known of a file besides its text.
+/// Facts about a file in addition to its text.
 #[derive(Debug, Clone, Copy)]
 pub struct Context<'a> {
-    /// What the run was asked for.
+    /// The options of the run.
     pub options: &'a Options,
     /// The dotted package of the file inside the converted tree, for relative imports.
     pub package: &'a str,
     /// The dotted name of the file itself.
     pub name: &'a str,
-    /// Whether a person starts this file (`-l`).
+    /// Whether users start this file directly (`-l`).
     pub launch: bool,
-    /// What other files of the tree bind, and what they import of each other.
+    /// Names that other files of the tree bind and import from each other.
     pub project: Option<&'a Project>,
-    /// Whether it is a cell of a notebook, where `!command` and `%magic` stand too.
+    /// Whether it is a cell of a notebook, which may contain `!command` and `%magic`.
     pub cell: bool,
     /// Whether the file is a test.
     pub test: bool,
-    /// Whether the plan brings along why tokens of the ledger stay.
+    /// Whether the plan includes the reasons why tokens of the ledger stay.
     pub explains: bool,
 }
 
 impl<'a> Context<'a> {
-    /// A file on its own.
+    /// The context of a single file without a tree.
     pub fn alone(options: &'a Options) -> Self {
         Self {
             options,
@@ -139,22 +139,22 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// What the dotted name of another file of the tree stands for.
+    /// The target of the dotted name of another file of the tree.
     fn exports(&self, path: &str) -> Option<String> {
         self.project?.exports(path).cloned()
     }
 
-    /// Whether another file of the tree takes this name from this one.
+    /// Whether another file of the tree imports this name from this file.
     fn is_exported(&self, name: &str) -> bool {
         self.project.is_some_and(|project| project.is_imported(name))
     }
 
-    /// Whether a package is part of the tree that is converted.
+    /// Whether a package is part of the converted tree.
     fn is_own_package(&self, name: &str) -> bool {
         self.project.is_some_and(|project| project.holds(name, self.name, self.package))
     }
 
-    /// Whether the torch_npu that is aimed at has what a rule writes, as far as that is known.
+    /// Whether the target version of torch_npu has the replacement of a rule, as far as is known.
     fn has(&self, rule: &Rule) -> bool {
         self.options
             .target
@@ -163,8 +163,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// The dotted name under which `path` is found on an NPU host, and the rule that says so; `None`
-/// if it is the same.
+/// The dotted name of `path` on an NPU host, and the rule for it; `None` if it is the same.
 pub fn renamed(path: &str, options: &Options) -> Option<(&'static Rule, String)> {
     let context = Context::alone(options);
     let name_targets::Target::Rewrite { rule, .. } = name_targets::target(path, &context) else {
@@ -173,7 +172,7 @@ pub fn renamed(path: &str, options: &Options) -> Option<(&'static Rule, String)>
     name_targets::moved(path, &context).filter(|new| new != path).map(|new| (rule, new))
 }
 
-/// Decides about one Python source.
+/// Plans one Python source.
 ///
 /// # Errors
 ///
@@ -205,7 +204,8 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
         if found.is_empty() {
             break plan;
         }
-        // Each round keeps more, so that the rounds end; what still collides after them stays too.
+        // Each round keeps more places, so the rounds end; places that still collide afterwards
+        // stay, too.
         withheld.extend(found);
         rounds += 1;
         if withheld.len() > MAX_WITHHELD || rounds > MAX_ROUNDS {
@@ -223,14 +223,14 @@ fn plan_here(text: &str, context: &Context<'_>) -> Result<FilePlan, SyntaxError>
     Ok(plan)
 }
 
-/// What of a module stays, besides what handles NPUs already.
+/// The parts of a module that stay, in addition to code that already handles NPUs.
 #[derive(Debug, Clone, Default)]
 struct Exempt {
     /// Ranges that comments keep.
     comments: Vec<TextRange>,
     /// Tests in front of code that only CUDA can run.
     guards: Vec<Guard>,
-    /// The statement that puts another vendor in the place of CUDA.
+    /// The statement that replaces CUDA by another vendor.
     shim: Option<TextRange>,
 }
 
@@ -294,8 +294,8 @@ fn comments(tokens: &Tokens) -> Vec<TextRange> {
     all.map(ruff_text_size::Ranged::range).collect()
 }
 
-/// What comments keep: lines with `# ascend-doctor: keep` or `# noqa: convert`, and all from
-/// `# convert: off` to `# convert: on`.
+/// The ranges that comments keep: lines with `# ascend-doctor: keep` or `# noqa: convert`, and all
+/// lines from `# convert: off` to `# convert: on`.
 fn kept_by_comments(text: &str, comments: &[TextRange]) -> Vec<TextRange> {
     let mut off = Vec::new();
     let mut since: Option<TextSize> = None;

@@ -91,7 +91,7 @@ impl<'r> DottedName<'r> {
         Some(Self { chain: Chain::of(expr)?, resolved })
     }
 
-    /// Plans what becomes of the name.
+    /// Plans the edits of the name.
     pub(super) fn plan(&self, source: &Source<'_>, edits: &mut Edits<'_>) {
         let Self { chain, resolved } = self;
         if let Some(name) = resolved.import.and_then(|at| source.imports.renamed(at)) {
@@ -112,7 +112,7 @@ impl<'r> DottedName<'r> {
                 }
             }
             Target::Flag { rule, parts } => {
-                // What an import binds is reported at the import.
+                // Names that an import binds are reported at the import.
                 if let Some(end) = self.end_of(parts) {
                     edits.flag(rule, chain.base.start..end, Some(resolved.path.clone()));
                 }
@@ -147,7 +147,7 @@ impl<'r> DottedName<'r> {
             }
             return;
         };
-        // What is defined in Python runs where its parts run.
+        // An operator defined in Python runs on every device that its parts run on.
         let own = [format!("\"{library}::"), format!("'{library}::")]
             .iter()
             .any(|text| edits.planner.text.contains(text.as_str()));
@@ -192,7 +192,7 @@ impl<'r> DottedName<'r> {
         let (Some(first), Some(last)) = (old.first(), old.last()) else { return };
         let tail = to.strip_prefix(&base).and_then(|tail| tail.strip_prefix('.'));
         let Some(tail) = tail else {
-            // Another module altogether: torch.profiler.profile -> torch_npu.profiler.profile.
+            // A different module: torch.profiler.profile -> torch_npu.profiler.profile.
             let range = chain.base.start..last.end;
             if !source.text[range.clone()].contains(['#', '\n'])
                 && edits.change(rule, range, to, Certainty::Exact)

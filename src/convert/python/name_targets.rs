@@ -1,5 +1,5 @@
-//! Dotted names of torch: what becomes of `torch.cuda.amp.autocast` and of all others that the
-//! rules know.
+//! Dotted names of torch: the action for `torch.cuda.amp.autocast` and all other names in the
+//! rules.
 
 use super::Context;
 use super::names::canonical;
@@ -27,7 +27,7 @@ pub(super) fn target(path: &str, context: &Context<'_>) -> Target {
     let public = canonical(path);
     match look_up(path, context) {
         Target::Keep if public != path => match look_up(&public, context) {
-            // The same last part stands at the end of the other name.
+            // Both names end with the same last part.
             Target::Rewrite { rule, to, .. } => {
                 let last = to.rsplit('.').next().unwrap_or(&to);
                 let stem = path.rsplit_once('.').map_or("", |(stem, _)| stem);
@@ -61,7 +61,7 @@ fn look_up(path: &str, context: &Context<'_>) -> Target {
             };
         }
         if prefix == "torch.cuda" {
-            // The module itself, or a name of it that no table knows.
+            // The module itself, or a name of it without a rule.
             return if path == prefix {
                 let rule = rules.site(Place::FromTorchImportCuda);
                 Target::Rewrite { rule, parts: 2, to: "torch.npu".to_owned() }
@@ -77,8 +77,8 @@ fn look_up(path: &str, context: &Context<'_>) -> Target {
     }
 }
 
-/// Whether `path` is a name of another package that is called after CUDA or GPUs, and that no rule
-/// knows: `spacy.require_gpu`, `faiss.index_cpu_to_gpu`.
+/// Whether `path` is a name of another package that refers to CUDA or GPUs, without a rule:
+/// `spacy.require_gpu`, `faiss.index_cpu_to_gpu`.
 pub(super) fn is_foreign(path: &str, context: &Context<'_>) -> bool {
     let Some((root, inner)) = path.split_once('.') else { return false };
     let last = inner.rsplit('.').next().unwrap_or(inner).to_ascii_lowercase();
@@ -100,7 +100,7 @@ pub(super) fn is_foreign(path: &str, context: &Context<'_>) -> bool {
     };
     (last.contains("cuda") || last.contains("gpu"))
         && !root.is_empty()
-        // Of a file on its own nobody knows which packages are its own.
+        // Without a tree it is unknown which packages belong to the project.
         && context.project.is_some()
         // TVM generates code for other machines too.
         && !matches!(root, "torch" | "torch_npu" | "pytest" | "unittest" | "tvm")
@@ -116,8 +116,7 @@ pub(super) fn as_attribute(path: &str) -> String {
     }
 }
 
-/// The dotted name under which what is imported as `path` is imported on an NPU host; `None` if
-/// it stays.
+/// The dotted name on an NPU host of an object that is imported as `path`; `None` if it stays.
 pub(super) fn moved(path: &str, context: &Context<'_>) -> Option<String> {
     match target(path, context) {
         Target::Rewrite { parts, to, .. } => {

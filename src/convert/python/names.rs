@@ -1,18 +1,17 @@
-//! Words: which names look like a device, which strings are one, what mentions an NPU.
+//! Words: names that look like a device, strings that are a device, words for NPUs.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-/// Device types of PyTorch other than CUDA's: where one of these stands beside `'cuda'`, that
-/// is a device too.
+/// Device types of PyTorch other than CUDA's: a `'cuda'` next to one of them is a device, too.
 const DEVICE_WORDS: &[&str] = &["cpu", "mps", "xpu", "hpu", "tpu", "xla", "meta", "mlu", "musa"];
 
 /// Backends of torch.distributed other than NCCL.
 const BACKEND_WORDS: &[&str] = &["gloo", "mpi", "ucc", "xccl", "smddp"];
 
-/// Names of one thing that stand in several modules, by the public name.
+/// Aliases of objects that exist in several modules, with their public names.
 const CANONICAL: &[(&str, &str)] = &[
     ("torch.autocast", "torch.amp.autocast"),
     ("torch.amp.autocast_mode", "torch.amp"),
@@ -22,7 +21,7 @@ const CANONICAL: &[(&str, &str)] = &[
     ("torch.nn.parallel.data_parallel.DataParallel", "torch.nn.DataParallel"),
     ("torch.nn.parallel.data_parallel.data_parallel", "torch.nn.parallel.data_parallel"),
     ("torch.nn.parallel.DataParallel", "torch.nn.DataParallel"),
-    // The name of the time before c10d, which stayed as another name of the class.
+    // The name from before c10d, kept as an alias of the class.
     ("torch.distributed.distributed_c10d.dist_backend", "torch.distributed.Backend"),
     ("torch.distributed.dist_backend", "torch.distributed.Backend"),
     ("torch.distributed.distributed_c10d", "torch.distributed"),
@@ -32,7 +31,7 @@ const CANONICAL: &[(&str, &str)] = &[
     ("torch.fork_rng", "torch.random.fork_rng"),
 ];
 
-/// The public name of what `path` names.
+/// The public name of the object `path`.
 pub(super) fn canonical(path: &str) -> Cow<'_, str> {
     if !path.starts_with("torch.") {
         return Cow::Borrowed(path);
@@ -53,7 +52,7 @@ pub(super) fn device_like(name: &str) -> bool {
     contains_ignoring_case(name, "device") || is("dev") || is("map_location")
 }
 
-/// Whether `word`, which is in lower case, stands anywhere in `text`, in any case.
+/// Whether `text` contains the lowercase word `word`, ignoring case.
 pub(super) fn contains_ignoring_case(text: &str, word: &str) -> bool {
     let (text, word) = (text.as_bytes(), word.as_bytes());
     text.windows(word.len()).any(|window| {
@@ -95,12 +94,12 @@ pub(super) fn cuda_device(text: &str) -> bool {
     })
 }
 
-/// Whether `text` names a CUDA device with its index, which cannot be any other word.
+/// Whether `text` names a CUDA device with an index, which excludes other meanings.
 pub(super) fn cuda_with_index(text: &str) -> bool {
     text.contains(':') && cuda_device(text)
 }
 
-/// Whether `text` is NCCL, alone or by device (`cpu:gloo,cuda:nccl`).
+/// Whether `text` is NCCL, either the plain name or by device (`cpu:gloo,cuda:nccl`).
 pub(super) fn nccl_backend(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     lower == "nccl"
@@ -113,7 +112,8 @@ pub(super) fn nccl_backend(text: &str) -> bool {
             && lower.split(',').any(|one| one.trim() == "cuda:nccl"))
 }
 
-/// The first three letters of each word for NPUs, in every case: so many are found in one search.
+/// The first three letters of each NPU word in all combinations of case, so that one search finds
+/// them all.
 static NPU_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let cases = NPU.iter().flat_map(|word| {
         (0..8u8).map(|upper| {
@@ -123,15 +123,15 @@ static NPU_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
                 .collect::<Vec<u8>>()
         })
     });
-    // Leftmost matches are searched many bytes at a time.
+    // Leftmost matching allows the vectorized search.
     let builder = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(cases);
     builder.expect("a few letters make a small automaton")
 });
 
-/// Words for NPUs; none begins with an end of another.
+/// Words for NPUs; none begins with the end of another.
 const NPU: &[&str] = &["npu", "hccl", "ascend"];
 
-/// Whether source text already speaks of NPUs. `input` does not.
+/// Whether source text already mentions NPUs. `input` does not count.
 pub(super) fn mentions_npu(text: &str) -> bool {
     let bytes = text.as_bytes();
     NPU_WORDS.find_iter(bytes).any(|found| {

@@ -1,4 +1,4 @@
-//! Where a source already handles NPUs: there the CUDA branch is one of several, and stays.
+//! Code that already handles NPUs: there the CUDA branch is one of several, and stays.
 //!
 //! `elif device == "cuda": … elif device == "npu": …` must not become two branches for NPUs.
 
@@ -8,10 +8,10 @@ use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use super::names::{contains_ignoring_case, mentions_npu};
 
-/// As many bytes of a branch as are searched for NPUs when its test does not mention them.
+/// Number of bytes of a branch to search for NPUs if its test does not mention them.
 const SHORT_BRANCH: usize = 300;
 
-/// The ranges of `body` that stay as they are since NPUs are handled beside them.
+/// The ranges of `body` that stay unchanged because NPUs are handled next to them.
 pub(super) fn find_kept_ranges(body: &[Stmt], text: &str) -> Vec<TextRange> {
     let builds = text.contains("CUDAExtension");
     if !builds && !mentions_npu(text) {
@@ -83,7 +83,7 @@ impl Finder<'_> {
         }
     }
 
-    /// `if torch.cuda.is_available(): … CUDAExtension(…)`: asks for the compiler of CUDA.
+    /// `if torch.cuda.is_available(): … CUDAExtension(…)`: tests for the CUDA compiler.
     fn build(&mut self, stmt: &StmtIf) {
         let says =
             |body: &[Stmt]| body.iter().any(|one| self.text[one.range()].contains("CUDAExtension"));
@@ -94,7 +94,7 @@ impl Finder<'_> {
         }
     }
 
-    /// `is_cuda = …` next to `is_npu = …`: the first is about CUDA alone.
+    /// `is_cuda = …` next to `is_npu = …`: the first is only for CUDA.
     fn siblings(&mut self, body: &[Stmt]) {
         for (at, stmt) in body.iter().enumerate() {
             let near = &body[at.saturating_sub(2)..body.len().min(at + 3)];
@@ -134,8 +134,8 @@ impl Finder<'_> {
         }
     }
 
-    /// `if npu: return …` makes what follows the branch without NPUs; of neighboring `if`s,
-    /// one that asks for NPUs makes the others branches of the same decision.
+    /// `if npu: return …` makes the following statements the branch without NPUs. If one of several
+    /// neighboring `if`s tests for NPUs, the others are branches of the same decision.
     fn neighbors(&mut self, body: &[Stmt]) {
         for (at, stmt) in body.iter().enumerate() {
             let Stmt::If(one) = stmt else { continue };
@@ -158,7 +158,7 @@ impl Finder<'_> {
     }
 }
 
-/// Finds the calls that ask whether there is CUDA.
+/// Finds the calls that test for CUDA.
 struct Asks<'t> {
     found: Vec<TextRange>,
     text: &'t str,
@@ -175,7 +175,7 @@ impl<'a> Visitor<'a> for Asks<'_> {
     }
 }
 
-/// Whether the only NPU that a text names is the HPU of Habana, whose backend is `hccl` too.
+/// Whether the only NPU in a text is Habana's HPU, whose backend is also called `hccl`.
 fn is_of_habana(text: &str) -> bool {
     let habana = contains_ignoring_case(text, "hpu") || contains_ignoring_case(text, "habana");
     habana && !mentions_npu(&text.replace("hccl", ""))
@@ -190,14 +190,14 @@ fn definition(stmt: &Stmt) -> Option<&str> {
     }
 }
 
-/// A name in lower case without the first of some words.
+/// A name in lowercase without the first of some words.
 fn without(name: &str, words: &[&str]) -> String {
     let lower = name.to_ascii_lowercase();
     let word = words.iter().find(|word| lower.contains(**word));
     word.map_or_else(|| lower.clone(), |word| lower.replacen(word, "", 1))
 }
 
-/// What an assignment assigns to.
+/// The target of an assignment.
 fn target(stmt: &Stmt) -> Option<&Expr> {
     match stmt {
         Stmt::Assign(assign) => assign.targets.first(),
@@ -206,7 +206,7 @@ fn target(stmt: &Stmt) -> Option<&Expr> {
     }
 }
 
-/// What an assignment assigns.
+/// The value of an assignment.
 fn assigned(stmt: &Stmt) -> Option<&Expr> {
     match stmt {
         Stmt::Assign(assign) => Some(&assign.value),
@@ -215,7 +215,7 @@ fn assigned(stmt: &Stmt) -> Option<&Expr> {
     }
 }
 
-/// Whether a body ends the block that it stands in.
+/// Whether a body leaves its enclosing block.
 fn leaves(body: &[Stmt]) -> bool {
     matches!(
         body.last(),
@@ -295,7 +295,7 @@ impl<'a> Visitor<'a> for Finder<'_> {
     }
 }
 
-/// The same ranges in order, without overlap.
+/// The given ranges in order, without overlap.
 pub(super) fn merge_ranges(mut ranges: Vec<TextRange>) -> Vec<TextRange> {
     ranges.sort_by_key(|range| (range.start(), range.end()));
     let mut out: Vec<TextRange> = Vec::new();
@@ -310,7 +310,7 @@ pub(super) fn merge_ranges(mut ranges: Vec<TextRange>) -> Vec<TextRange> {
     out
 }
 
-/// Whether a range lies in one of `kept`, which are in order and do not overlap.
+/// Whether a range is inside one of `kept`, which are in order and do not overlap.
 pub(super) fn covers(kept: &[TextRange], start: TextSize, end: TextSize) -> bool {
     let after = kept.partition_point(|range| range.start() <= start);
     after.checked_sub(1).is_some_and(|at| end <= kept[at].end())
@@ -365,7 +365,7 @@ mod tests {
         let call = |len: usize| format!("npu({})", "a".repeat(len - "npu()".len()));
         assert_eq!(texts(&with(&call(SHORT_BRANCH))), ["torch.cuda.x()"]);
         assert!(texts(&with(&call(SHORT_BRANCH + 1))).is_empty(), "too long to tell");
-        // Alone it is no one of several branches.
+        // A single `if` is not one of several branches.
         assert!(texts("if d == 'cuda':\n  npu()\n").is_empty());
         assert_eq!(texts("if d in (cuda, npu):\n  a()\n"), ["d in (cuda, npu)"; 2]);
     }
@@ -387,7 +387,7 @@ mod tests {
             let kept = texts(source);
             assert!(!kept.iter().any(|kept| kept.contains("x()")), "{kept:?}\n{source}");
         }
-        // What asks for both is kept itself, and decides nothing.
+        // A test for both is kept itself, and does not affect other statements.
         let source = "def f():\n  if npu() or cuda():\n    return 1\n  torch.cuda.x()\n";
         assert!(!texts(source).contains(&"torch.cuda.x()"));
         for end in ["raise e", "continue", "break"] {

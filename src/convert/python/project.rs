@@ -1,5 +1,5 @@
-//! What the files of a tree know of each other: names that one binds to something of torch and
-//! another imports from it.
+//! Names that Python files of a tree share: one file binds them to an object of torch, and another
+//! imports them from it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use pep440_rs::Version;
 use super::shared_roles::SharedRoles;
 use super::{body_of, parse, scope};
 
-/// Names whose import from another file of the tree may be an import of torch's.
+/// Names that may refer to torch when imported from another file of the tree.
 const CARRIED: &[&str] = &[
     "torch",
     "cuda",
@@ -27,17 +27,17 @@ const CARRIED: &[&str] = &[
     "custom_bwd",
 ];
 
-/// The dotted name of a file of the tree, and of the package that it stands in.
+/// The dotted name of a file of the tree, and of its package.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Module {
     /// `utils.compat` for `utils/compat.py`, `utils` for `utils/__init__.py`.
     pub name: String,
-    /// What a relative import starts from: `utils` for both.
+    /// The base of relative imports: `utils` for both.
     pub package: String,
 }
 
 impl Module {
-    /// The module that a path, relative to the root of the tree, is.
+    /// The module for a path relative to the root of the tree.
     pub fn of(relative: &str) -> Self {
         let path = relative.trim_start_matches("./");
         let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
@@ -51,35 +51,37 @@ impl Module {
     }
 }
 
-/// The names that cross the borders of files, and the packages that the tree itself holds.
+/// The names that files import from each other, and the packages of the tree.
 #[derive(Debug, Default, Clone)]
 pub struct Project {
     /// Dotted name inside the tree to the dotted name of torch.
     names: HashMap<String, String>,
-    /// Names that some file imports from another one of the tree.
+    /// Names that some file imports from another file of the tree.
     imported: HashSet<String>,
-    /// The dotted names of all modules and packages of the tree, seen from its root.
+    /// The dotted names of all modules and packages of the tree, relative to its root.
     packages: HashSet<String>,
-    /// Those that are packages (`__init__.py`): nothing is imported from inside by its own name.
+    /// The packages among them (`__init__.py`): their modules do not import each other by bare
+    /// name.
     inits: HashSet<String>,
-    /// Those that are files.
+    /// The files among them.
     files: HashSet<String>,
-    /// The last parts of all of them: most names that are imported are none.
+    /// The last parts of all of them, to reject most imported names quickly.
     lasts: HashSet<String>,
     /// Modules that setup.py builds from CUDA sources.
     extensions: HashSet<String>,
     /// The programs that the tree installs.
     programs: HashSet<String>,
-    /// Versions of packages that its requirements pin; `None` where they name several.
+    /// Versions of packages that its requirements pin; `None` if they pin several.
     pins: HashMap<String, Option<Version>>,
-    /// Roles that files show of names that others bind.
+    /// Roles of names that files bind, shown by other files.
     shared: SharedRoles,
-    /// Names that hold a device or backend whose role only another file shows.
+    /// Names that hold a device or backend whose role only another file can show.
     open: BTreeSet<String>,
 }
 
 impl Project {
-    /// Begins with the dotted paths of all modules of the tree, `a.b.__init__` among them.
+    /// Creates the project from the dotted paths of all modules of the tree, including
+    /// `a.b.__init__`.
     pub fn of(modules: impl IntoIterator<Item = String>) -> Self {
         let mut project = Self::default();
         for path in modules {
@@ -102,14 +104,14 @@ impl Project {
         project
     }
 
-    /// Notes that a file of the tree takes a name from another one.
+    /// Records that a file of the tree imports a name from another one.
     pub fn add_imported(&mut self, name: &str) {
         if !self.imported.contains(name) {
             self.imported.insert(name.to_owned());
         }
     }
 
-    /// Reads what other files can take from the file `module`.
+    /// Collects the names that other files can import from the file `module`.
     pub fn add(&mut self, module: &Module, text: &str) {
         let parsed = parse(text, false);
         let Some(body) = body_of(parsed.syntax()) else { return };
@@ -161,27 +163,28 @@ impl Project {
         self.extensions.contains(name)
     }
 
-    /// Roles that files show of names that others bind.
+    /// Roles of names that files bind, shown by other files.
     pub(crate) fn shared(&self) -> &SharedRoles {
         &self.shared
     }
 
-    /// Sets the names that hold a device or backend whose role only another file shows.
+    /// Sets the names that hold a device or backend whose role only another file can show.
     pub(crate) fn set_open(&mut self, names: BTreeSet<String>) {
         self.open = names;
     }
 
-    /// Whether a name holds a device or backend whose role only another file shows.
+    /// Whether a name holds a device or backend whose role only another file can show.
     pub(super) fn is_open(&self, name: &str) -> bool {
         self.open.contains(name)
     }
 
-    /// Adds what a file shows about names of other files. Returns the names that gained a role.
+    /// Adds the roles that a file shows for names of other files. Returns the names that gained a
+    /// role.
     pub(crate) fn share(&mut self, shown: &SharedRoles) -> Vec<String> {
         self.shared.merge(shown)
     }
 
-    /// The dotted name, inside of the tree, of what a file of `package` imports as `path`.
+    /// The dotted name, inside the tree, of an import of `path` in a file of `package`.
     pub(super) fn own_path(&self, path: &str, package: &str) -> Option<String> {
         let path = path.trim_start_matches('.');
         let (module, name) = path.rsplit_once('.')?;
@@ -197,7 +200,7 @@ impl Project {
         Some(format!("{found}.{name}"))
     }
 
-    /// What the dotted name of another file of the tree stands for.
+    /// The torch name that the dotted name of another file of the tree refers to.
     pub(super) fn exports(&self, path: &str) -> Option<&String> {
         let path = path.trim_start_matches('.');
         self.names
@@ -205,13 +208,13 @@ impl Project {
             .or_else(|| path.split_once('.').and_then(|(_, rest)| self.names.get(rest)))
     }
 
-    /// Whether another file of the tree takes a name from this one.
+    /// Whether another file of the tree imports a name from this one.
     pub(super) fn is_imported(&self, name: &str) -> bool {
         self.imported.contains(name)
     }
 
     /// Whether the module `from` of the package `package` finds the package `name` in the tree:
-    /// beside itself, at the root, or beside one of the directories above it that are no packages.
+    /// next to itself, at the root, or next to one of its parent directories that are not packages.
     pub(super) fn holds(&self, name: &str, from: &str, package: &str) -> bool {
         if !self.lasts.contains(name.rsplit_once('.').map_or(name, |(_, last)| last)) {
             return false;
@@ -223,8 +226,8 @@ impl Project {
                     "" => format!("{dir}{name}"),
                     at => format!("{at}.{dir}{name}"),
                 };
-                // A directory is a package by its `__init__.py`; without, only where Python
-                // looks for sure.
+                // A directory is a package if it has an `__init__.py`; otherwise it counts only
+                // where Python certainly searches.
                 let looks = at.is_empty() || at == package;
                 path != from
                     && (looks && self.packages.contains(&path)
@@ -242,25 +245,25 @@ impl Project {
     }
 }
 
-/// A name that a file may take from another one, and that may be something of torch.
+/// A name that a file may import from another one, and that may be an object of torch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedName {
-    /// The dotted name of the module that it is taken from, as far as the tree is known.
+    /// The dotted name of the source module, as far as the tree is known.
     pub from: String,
     /// The name.
     pub name: &'static str,
 }
 
 impl ImportedName {
-    /// The names under which the module that it is taken from may stand in the tree, which may
-    /// be the package itself: `from yolov5.utils import x`.
+    /// The possible names of the source module in the tree, which may be the package itself:
+    /// `from yolov5.utils import x`.
     pub fn modules(&self) -> impl Iterator<Item = &str> {
         let inside = self.from.split_once('.').map(|(_, rest)| rest);
         std::iter::once(self.from.as_str()).chain(inside)
     }
 }
 
-/// What the text of a file in the package `package` may take from other files.
+/// The names that a file in the package `package` may import from other files, by its text.
 pub fn imported_names(text: &str, package: &str) -> Vec<ImportedName> {
     let mut found = Vec::new();
     for at in memchr::memmem::find_iter(text.as_bytes(), " import ") {
@@ -281,7 +284,7 @@ pub fn imported_names(text: &str, package: &str) -> Vec<ImportedName> {
     found
 }
 
-/// The dotted name of a module that is imported as `module` in a file of `package`.
+/// The absolute dotted name of a module imported as `module` in a file of `package`.
 fn absolute(module: &str, package: &str) -> String {
     let level = module.len() - module.trim_start_matches('.').len();
     if level == 0 {
@@ -325,7 +328,7 @@ mod tests {
         assert!(holds("megatron", "a/b/t.py") && holds("megatron", "a/b/megatron/core/x.py"));
         assert!(!holds("megatron", "x.py") && !holds("core", "a/b/megatron/x.py"));
         assert!(!holds("triton", "x.py") && holds("triton", "u/x.py"));
-        // Neither a module itself nor the directory of a script is the library of its name.
+        // Neither a module itself nor the directory of a script is the library of the same name.
         assert!(!holds("triton", "u/triton.py") && !holds("lightning", "e/lightning/x.py"));
     }
 

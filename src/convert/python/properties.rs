@@ -1,5 +1,5 @@
-//! What holds of every program: the output parses, only planned ranges change, a second run
-//! changes nothing, and the edits can be taken back.
+//! Properties of all Python programs: the output parses, only planned ranges change, a second run
+//! changes nothing, and the edits can be undone.
 
 use proptest::prelude::*;
 
@@ -123,7 +123,7 @@ pub(crate) fn program() -> impl Strategy<Value = String> {
     (
         prop::collection::vec(prop::sample::select(IMPORTS), 0..4),
         prop::collection::vec(statement, 1..7),
-        // One kind of line end, mostly; a file may have all three.
+        // Mostly one kind of line end; a file may have all three.
         prop::collection::vec(prop::sample::select(&["\n", "\r\n", "\r"][..]), 1..3),
         any::<bool>(),
     )
@@ -146,8 +146,8 @@ pub(crate) fn program() -> impl Strategy<Value = String> {
         })
 }
 
-/// Whether an edit belongs to a place that is reported: it stands in the lines of one that
-/// changes, or marks one that a person has to look at.
+/// Whether an edit belongs to a reported place: it is in the lines of a changed place, or marks a
+/// place that needs manual work.
 fn is_planned(text: &str, edit: &Edit, plan: &FilePlan) -> bool {
     let lines = |range: &std::ops::Range<usize>| {
         let start = text[..range.start].rfind(['\n', '\r']).map_or(0, |at| at + 1);

@@ -13,8 +13,7 @@ use crate::site::Certainty;
 /// Options of the CUDA provider that the CANN provider has under another name.
 const RENAMED: &[(&str, &str)] = &[("gpu_mem_limit", "npu_mem_limit")];
 
-/// Options of the CUDA provider without a counterpart: the CANN provider refuses what it does
-/// not know.
+/// Options of the CUDA provider without a counterpart: the CANN provider rejects unknown options.
 const MISSING: &[&str] = &[
     "cudnn_conv_algo_search",
     "cudnn_conv_use_max_workspace",
@@ -34,7 +33,7 @@ const MISSING: &[&str] = &[
     "tunable_op_max_tuning_duration_ms",
 ];
 
-/// Plans what becomes of a key, if it names an option of the CUDA provider; returns whether it does.
+/// Plans the edit of a key that names an option of the CUDA provider; returns whether it does.
 pub(super) fn plan_provider_option(edits: &mut Edits<'_>, key: &Expr) -> bool {
     let Some(name) = literal::plain(key) else { return false };
     let known = RENAMED.iter().any(|(old, _)| *old == name) || MISSING.contains(&name);

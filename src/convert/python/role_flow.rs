@@ -1,5 +1,5 @@
-//! Roles that reach expressions: rewrites the strings of an expression that stands where a device or
-//! backend is wanted, and follows its names and calls to where their values come from.
+//! Roles that reach expressions: rewrites the strings of an expression that is used as a device or
+//! backend, and follows its names and calls to the origin of their values.
 
 use ruff_python_ast::{Arguments, Expr, ExprCall, StmtFunctionDef};
 use ruff_text_size::Ranged as _;
@@ -34,7 +34,7 @@ pub(super) struct RoleFlow<'a> {
 }
 
 impl<'a> RoleFlow<'a> {
-    /// Begins with the given plan and without any value.
+    /// Begins with the given plan and without values.
     pub(super) fn new(source: &'a Source<'a>, edits: Edits<'a>) -> Self {
         Self {
             source,
@@ -45,8 +45,8 @@ impl<'a> RoleFlow<'a> {
         }
     }
 
-    /// Follows all values to their origin, after the whole file was walked; returns the plan and the
-    /// values.
+    /// Follows all values to their origin, after the walk over the whole file; returns the plan and
+    /// the values.
     pub(super) fn finish(mut self) -> (Edits<'a>, ValueFlow<'a>) {
         self.follow();
         let likely = self.source.imports.may_hold_devices();
@@ -139,7 +139,7 @@ impl<'a> RoleFlow<'a> {
             Expr::Lambda(one) if role.want != Want::Location => {
                 self.spread(&one.body, role, self.source.scope_inside(expr.range(), scope));
             }
-            // Whoever goes through a dictionary of variables meets its keys.
+            // A loop over a dictionary of variables yields its keys.
             Expr::Dict(dict) if role.want == Want::Variable => {
                 dict.items.iter().filter_map(|item| item.key.as_ref()).for_each(|key| {
                     self.spread(key, role, scope);
@@ -321,8 +321,8 @@ impl<'a> RoleFlow<'a> {
         self.values.give(slot, scope, expr);
     }
 
-    /// Records what a call is given by name as values of the fields of what it makes: of a dataclass,
-    /// of a namespace.
+    /// Records the keyword arguments of a call as values of the fields of the created object: a
+    /// dataclass or a namespace.
     fn pass_fields(&mut self, call: &'a ExprCall, scope: ScopeId) {
         if let [_, name, value] = &*call.arguments.args
             && call.func.as_name_expr().is_some_and(|func| func.id.as_str() == "setattr")

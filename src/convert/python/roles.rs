@@ -1,4 +1,4 @@
-//! Which arguments hold a device or a backend, and which hold words for people.
+//! Arguments that hold a device or a backend, and arguments that hold text for people.
 
 use std::sync::LazyLock;
 
@@ -7,18 +7,18 @@ use foldhash::HashSet;
 use super::names::{backend_like, device_like};
 use crate::rules::{Parameter, Place};
 
-/// What a string stands for where it is wanted.
+/// The meaning of a string by its use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Want {
     /// A device.
     Device,
     /// A backend of torch.distributed.
     Backend,
-    /// Where `torch.load` puts what was saved on each device: a dictionary of devices.
+    /// The target of `torch.load` for each saved device: a dictionary of devices.
     Location,
     /// The name of an environment variable.
     Variable,
-    /// What a parameter of a function takes, by a rule of its own.
+    /// The value of a function parameter that has a separate rule.
     Parameter,
 }
 
@@ -28,10 +28,10 @@ impl Want {
         [Self::Device, Self::Backend, Self::Location, Self::Variable, Self::Parameter];
 }
 
-/// What a string stands for, and the rule that says so.
+/// The meaning of a string, with its rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Role {
-    /// What it stands for.
+    /// The meaning.
     pub want: Want,
     /// The place that it is reported as.
     pub site: Place,
@@ -50,16 +50,16 @@ impl Role {
         Self { want: Want::Backend, site, parameter: None }
     }
 
-    /// The name of an environment variable: the variable has a rule of its own, so that the place
-    /// is never asked for.
+    /// The name of an environment variable. Each variable has a separate rule, so `site` is not
+    /// used.
     pub(super) const VARIABLE: Self =
         Self { want: Want::Variable, site: Place::DeviceString, parameter: None };
 
-    /// What `map_location` is given, where that is a dictionary.
+    /// A dictionary that is passed as `map_location`.
     pub(super) const LOCATION: Self =
         Self { want: Want::Location, site: Place::MapLocationDict, parameter: None };
 
-    /// What a parameter takes.
+    /// The value of a parameter.
     pub(super) const fn parameter(parameter: &'static Parameter) -> Self {
         Self { want: Want::Parameter, site: Place::DeviceString, parameter: Some(parameter) }
     }
@@ -92,7 +92,7 @@ const PARAMETERS: &[(&str, usize, &str, Role)] = &[
 /// Methods of tensors and modules whose first argument is a device.
 const DEVICE_METHODS: &[&str] = &["to", "to_empty", "cuda", "npu", "to_device", "move_to"];
 
-/// Methods of strings that take a piece of the string.
+/// Methods of strings that take a part of the string.
 const STRING_METHODS: &[&str] = &[
     "startswith",
     "endswith",
@@ -109,8 +109,7 @@ const STRING_METHODS: &[&str] = &[
     "index",
 ];
 
-/// Functions and methods whose strings are read by people, or name something else than a
-/// device.
+/// Functions and methods whose strings are text for people, or name something other than a device.
 const WORDS: &[&str] = &[
     "print",
     "pprint",
@@ -219,7 +218,7 @@ const WORDS: &[&str] = &[
     "deprecated",
 ];
 
-/// Keywords whose strings are read by people.
+/// Keywords whose strings are text for people.
 const WORD_KEYWORDS: &[&str] = &[
     "help",
     "msg",
@@ -262,19 +261,19 @@ pub(super) fn positional(path: &str, index: usize) -> Option<Role> {
         })
 }
 
-/// The role of the first argument of a method whose object is not known.
+/// The role of the first argument of a method whose object is unknown.
 pub(super) fn of_method(name: &str, index: usize) -> Option<Role> {
     (index == 0 && DEVICE_METHODS.contains(&name)).then_some(Role::device(Place::ToDevice))
 }
 
-/// The role of an argument that is given by name to the function `path`.
+/// The role of a keyword argument of the function `path`.
 pub(super) fn named(path: &str, name: &str) -> Option<Role> {
     let parameter =
         PARAMETERS.iter().find(|(function, _, own, _)| *function == path && *own == name);
     parameter.map(|(.., role)| *role)
 }
 
-/// The role of a keyword argument, whatever the function.
+/// The role of a keyword argument of any function.
 pub(super) fn keyword(name: &str) -> Option<Role> {
     Some(match name {
         "map_location" => Role::device(Place::MapLocation),
@@ -301,15 +300,15 @@ pub(super) fn by_name(name: &str) -> Option<Role> {
     }
 }
 
-/// Whether `name` is a method of strings that takes a piece of the string.
+/// Whether `name` is a method of strings that takes a part of the string.
 pub(super) fn string_method(name: &str) -> bool {
     STRING_METHODS.contains(&name)
 }
 
-/// The same, to be asked for every call of a file.
+/// The same as a set, because every call of a file is checked.
 static WORD_FUNCTIONS: LazyLock<HashSet<&str>> = LazyLock::new(|| WORDS.iter().copied().collect());
 
-/// Whether the strings that a function or method of this name takes are words.
+/// Whether the string arguments of a function or method of this name are text for people.
 pub(super) fn takes_words(name: &str) -> bool {
     WORD_FUNCTIONS.contains(name)
         || name.starts_with("log_")
@@ -320,7 +319,7 @@ pub(super) fn takes_words(name: &str) -> bool {
         || name.ends_with("Warning")
 }
 
-/// Whether the strings given by a keyword of this name are words.
+/// Whether the strings of a keyword argument of this name are text for people.
 pub(super) fn word_keyword(name: &str) -> bool {
     WORD_KEYWORDS.contains(&name)
 }

@@ -15,7 +15,7 @@ use crate::rules::{Action, Match, Place, Rules};
 use crate::shell;
 use crate::site::{Certainty, Planner};
 
-/// The decisions about candidates, after the flow of values was followed.
+/// The decisions about candidates, after the flow of values is complete.
 pub(super) struct Settlement<'e, 'a> {
     pub source: &'e Source<'a>,
     pub edits: &'e mut Edits<'a>,
@@ -40,7 +40,7 @@ impl Settlement<'_, '_> {
                 }
                 continue;
             }
-            // What interpolations hold is decided on its own; the texts are not, yet.
+            // Values inside interpolations are decided separately; the texts are still open.
             let texts = literal::leading(candidate.expr).map(literal::texts).unwrap_or_default();
             if !texts.iter().any(|range| self.edits.planner.touched(range)) {
                 self.settle(candidate);
@@ -95,7 +95,7 @@ impl Settlement<'_, '_> {
             Hint::Key | Hint::Words => false,
         };
         let sure_word = whole.is_some_and(|word| word != "CUDA" && word != "NCCL");
-        // The word alone is a weak sign.
+        // The bare word is weak evidence.
         if whole.is_some_and(is_bare_word) && !self.source.imports.may_hold_devices() {
             return;
         }
@@ -130,7 +130,8 @@ impl Settlement<'_, '_> {
         is_one
     }
 
-    /// Plans providers of onnxruntime and names of packages, which have one meaning at every place.
+    /// Plans providers of onnxruntime and names of packages, which have the same meaning at every
+    /// place.
     fn known_word(&mut self, expr: &Expr, whole: &str) -> bool {
         let rules = Rules::builtin();
         let rule = rules.find(Match::Provider, whole).or_else(|| {
@@ -138,7 +139,7 @@ impl Settlement<'_, '_> {
             rule.filter(|rule| rule.action == Action::Rewrite || self.source.is_build_script())
         });
         let Some(rule) = rule else {
-            // `onnxruntime-gpu<=1.13.1`: which version fits is open.
+            // `onnxruntime-gpu<=1.13.1`: the matching version is unknown.
             let name =
                 whole.split(['<', '>', '=', '!', '~', '[', ';', ' ']).next().unwrap_or_default();
             let rule = rules.find(Match::Package, name).filter(|_| name.len() < whole.len());
@@ -172,17 +173,18 @@ impl Settlement<'_, '_> {
     }
 }
 
-/// Whether a text is a word that is not a device or backend everywhere: `cuda:0` is one.
+/// Whether a text is a word that can mean something other than a device or backend, unlike
+/// `cuda:0`.
 fn is_bare_word(text: &str) -> bool {
     !text.contains(':')
 }
 
-/// Whether a text is source code of CUDA that the program compiles.
+/// Whether a text is CUDA source code that the program compiles.
 fn is_kernel_source(text: &str) -> bool {
     text.contains("__global__") && text.contains('{')
 }
 
-/// Whether a text names the file of a library of CUDA: `libcudnn.so.8`, `cudart64_*.dll`.
+/// Whether a text names the file of a CUDA library: `libcudnn.so.8`, `cudart64_*.dll`.
 fn is_library_file(text: &str) -> bool {
     let name = text.rsplit(['/', '\\']).next().unwrap_or(text);
     let name = name.strip_prefix("lib").unwrap_or(name);

@@ -1,11 +1,11 @@
-//! Roles that cross the borders of files: what one file shows about a name that another one binds.
+//! Roles that cross file boundaries: one file shows the role of a name that another one binds.
 //!
 //! ```text
 //! plans of all files -> SharedRoles -> Project -> plans of the files that gain by it
 //! ```
 //!
-//! `.to(PLACE)` makes a device of `PLACE = "cuda"` in another file. Names that tell their role
-//! themselves need no sharing.
+//! `.to(PLACE)` shows that `PLACE = "cuda"` in another file is a device. Names that imply their
+//! role need no sharing.
 
 use std::collections::BTreeMap;
 
@@ -23,23 +23,23 @@ use crate::rules::Place;
 use crate::site::Planner;
 use pysyntax::scope::Binding;
 
-/// Names that are shared per tree, at most.
+/// Maximum number of shared names per tree.
 const MAX_NAMES: usize = 20_000;
 
-/// Names of attributes and keys that say nothing: one object's `value` is not another one's.
+/// Generic names of attributes and keys: the `value` of one object is unrelated to that of another.
 const GENERIC: &[&str] = &[
     "name", "type", "value", "values", "key", "kind", "mode", "id", "data", "text", "label",
     "args", "kwargs", "config", "default", "x", "y", "target", "source", "prefix", "suffix", "tag",
     "path",
 ];
 
-/// What a file shows to others.
+/// Roles that a file shows to others.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ShownRoles {
     pub roles: SharedRoles,
     /// Names that hold a device or backend whose role no place of the file shows.
     pub open: Vec<String>,
-    /// Words like devices that only choose between ways of the file itself, each with the place
+    /// Words like devices that only select between variants within the file, each with the place
     /// that shows it.
     pub own_words: Vec<(TextRange, TextRange)>,
 }
@@ -53,7 +53,7 @@ pub(crate) struct SharedParameter {
     pub want: Want,
 }
 
-/// Roles of names by their dotted names inside of the tree.
+/// Roles of names by their dotted names inside the tree.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SharedRoles {
     /// Variables of modules.
@@ -62,14 +62,14 @@ pub(crate) struct SharedRoles {
     results: BTreeMap<String, Want>,
     /// Parameters of functions and of constructors.
     parameters: BTreeMap<String, Vec<SharedParameter>>,
-    /// Attributes and keys, by their name alone.
+    /// Attributes and keys, only by name.
     fields: BTreeMap<String, Want>,
-    /// Whether objects of the tree have `cuda()` and `to()` of their own, and no `npu()`.
+    /// Whether objects of the tree define `cuda()` and `to()`, but no `npu()`.
     own_movers: bool,
 }
 
 impl SharedRoles {
-    /// Adds what another file shows. Returns the names that gained a role.
+    /// Adds the roles that another file shows. Returns the names that gained a role.
     pub(super) fn merge(&mut self, other: &Self) -> Vec<String> {
         let mut new = Vec::new();
         if other.own_movers && !self.own_movers {
@@ -105,7 +105,7 @@ impl SharedRoles {
         new
     }
 
-    /// Whether nothing is known.
+    /// Whether it contains no roles.
     pub(super) fn is_empty(&self) -> bool {
         !self.own_movers
             && self.variables.is_empty()
@@ -114,7 +114,7 @@ impl SharedRoles {
             && self.fields.is_empty()
     }
 
-    /// Whether objects of the tree have `cuda()` and `to()` of their own, and no `npu()`.
+    /// Whether objects of the tree define `cuda()` and `to()`, but no `npu()`.
     pub(super) fn own_movers(&self) -> bool {
         self.own_movers
     }
@@ -135,7 +135,7 @@ impl SharedRoles {
     }
 }
 
-/// The role of a want that another file showed.
+/// The role for a meaning that another file showed.
 pub(super) fn role(want: Want) -> Role {
     match want {
         Want::Backend => Role::backend(Place::BackendString),
@@ -143,8 +143,8 @@ pub(super) fn role(want: Want) -> Role {
     }
 }
 
-/// The functions of a module that others can call, by the names that they call: with `self` counted
-/// or not.
+/// The functions and classes of a module that other files can call, by the called name, with the
+/// number of leading `self` parameters.
 fn functions(body: &[Stmt]) -> impl Iterator<Item = (String, &StmtFunctionDef, usize)> {
     body.iter().flat_map(|stmt| match stmt {
         Stmt::FunctionDef(def) => vec![(def.name.to_string(), def, 0)],
@@ -159,7 +159,7 @@ fn functions(body: &[Stmt]) -> impl Iterator<Item = (String, &StmtFunctionDef, u
     })
 }
 
-/// Applies what other files show, before the walk.
+/// Applies the roles that other files show, before the walk.
 pub(super) fn apply<'a>(flow: &mut RoleFlow<'a>, source: &'a Source<'a>, body: &'a [Stmt]) {
     let context = source.context;
     let Some(project) = context.project else { return };
@@ -177,7 +177,7 @@ pub(super) fn apply<'a>(flow: &mut RoleFlow<'a>, source: &'a Source<'a>, body: &
         let imported = all.iter().any(imports);
         if module == context.name || imported {
             flow.values.mark(&Slot::Name(0, name), role(*want));
-            // The constant becomes an NPU, and the file that uses it needs torch_npu.
+            // The constant will be an NPU, and the file that uses it needs torch_npu.
             flow.edits.needs.torch_npu |=
                 imported && project.is_open(name) && source.imports.has_torch();
         }
@@ -206,7 +206,7 @@ pub(super) fn apply<'a>(flow: &mut RoleFlow<'a>, source: &'a Source<'a>, body: &
     }
 }
 
-/// Collects what the file shows about names of other files.
+/// Collects the roles that the file shows for names of other files.
 pub(super) fn collect<'a>(
     values: &ValueFlow<'a>,
     source: &Source<'a>,
@@ -280,7 +280,8 @@ pub(super) fn open_names(
     names
 }
 
-/// Words like devices that only choose between ways of the file itself: with the place that shows it.
+/// Words like devices that only select between variants within the file, with the place that shows
+/// it.
 pub(super) fn own_words(
     values: &ValueFlow<'_>,
     planner: &Planner<'_>,

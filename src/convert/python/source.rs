@@ -1,5 +1,5 @@
-//! A module as it was read: text, options, scopes, imports and definitions, and the questions that
-//! they answer. Nothing in here changes while edits are planned, so every part may share it.
+//! A parsed module: text, options, scopes, imports and definitions, and queries on them. It does
+//! not change while edits are planned, so every part may share it.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use super::value_flow::Slot;
 use crate::rules::{Match, Rules};
 use pysyntax::scope::{Binding, Resolved, ScopeId, Scopes, parts};
 
-/// A module as it was read.
+/// A parsed module.
 pub(super) struct Source<'a> {
     pub text: &'a str,
     pub context: &'a Context<'a>,
@@ -25,7 +25,7 @@ pub(super) struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Reads a module; `kept` are the ranges that comments keep.
+    /// Parses a module; `kept` are the ranges that comments keep.
     pub(super) fn of(
         text: &'a str,
         body: &'a [Stmt],
@@ -64,7 +64,7 @@ impl<'a> Source<'a> {
 
     /// Whether a chain of attributes starts at an import of torch.
     pub(super) fn is_of_torch(&self, expr: &Expr, scope: ScopeId) -> bool {
-        // What follows the first name does not change how the path begins.
+        // The parts after the first name do not change the start of the path.
         let mut first = expr;
         while let Expr::Attribute(attribute) = first {
             first = &attribute.value;
@@ -115,8 +115,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The slot that an expression takes its value from, through `str()` and methods of
-    /// strings.
+    /// The slot from which an expression takes its value, through `str()` and string methods.
     pub(super) fn root(&self, expr: &'a Expr, scope: ScopeId) -> Option<Slot<'a>> {
         match expr {
             Expr::Call(call) => match &*call.func {
@@ -137,7 +136,7 @@ impl<'a> Source<'a> {
         self.imports.builds()
     }
 
-    /// The slot of what a function of the tree returns.
+    /// The slot of the result of a function of the tree.
     pub(super) fn result(&self, func: &Expr, scope: ScopeId) -> Option<Slot<'a>> {
         if let Expr::Name(name) = func
             && let Some((_, [Binding::Function(def)])) =
@@ -150,7 +149,7 @@ impl<'a> Source<'a> {
         project.own_path(&path, self.context.package).map(Slot::Foreign)
     }
 
-    /// Whether the values that `expr` may have are devices: `'cuda' if x else 'cpu'`,
+    /// Whether the possible values of `expr` are devices: `'cuda' if x else 'cpu'`,
     /// `'cuda' if torch.cuda.is_available() else None`, `['cpu', 'cuda']`.
     pub(super) fn lists_devices(&self, expr: &Expr) -> bool {
         if !has_leaves(expr) {
@@ -163,7 +162,7 @@ impl<'a> Source<'a> {
         (other || asks) && leaves.iter().any(|leaf| !literal::device(self.text, leaf).is_empty())
     }
 
-    /// Whether the values that `expr` may have are backends of torch.distributed.
+    /// Whether the possible values of `expr` are backends of torch.distributed.
     pub(super) fn lists_backends(&self, expr: &Expr) -> bool {
         if !has_leaves(expr) {
             return false;
@@ -257,8 +256,8 @@ fn has_leaves(expr: &Expr) -> bool {
     matches!(expr, Expr::If(_) | Expr::BoolOp(_) | Expr::List(_) | Expr::Tuple(_) | Expr::Set(_))
 }
 
-/// Whether `object.name` is an attribute of an object that another file defines, and not
-/// a name of a module: `from models import net`, `net.cuda()`.
+/// Whether `object.name` is an attribute of an object that another file defines, and not a name of
+/// a module: `from models import net`, `net.cuda()`.
 pub(super) fn is_of_imported_object(resolved: &Resolved) -> bool {
     if resolved.path.starts_with("torch") {
         return false;
@@ -268,7 +267,7 @@ pub(super) fn is_of_imported_object(resolved: &Resolved) -> bool {
         return false;
     }
     let (above, _) = resolved.path.rsplit_once('.').unwrap_or_default();
-    // `numba.cuda` and its like.
+    // `numba.cuda` and similar modules.
     let of_cuda = above.split('.').any(|part| part == "cuda");
     let root = above.split('.').next().unwrap_or_default();
     !of_cuda && Rules::builtin().find(Match::Library, root).is_none()

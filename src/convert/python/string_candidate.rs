@@ -1,23 +1,23 @@
-//! Strings that may be devices: recorded by the walk, decided by the settlement.
+//! Strings that may be devices: recorded by the walk, classified by the settlement.
 
 use ruff_python_ast::Expr;
 
-/// The knowledge about a string that its place gives.
+/// Evidence about a string from its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hint {
-    /// Nothing: a string is a device only if it can be nothing else.
+    /// None: a string is a device only if it can be nothing else.
     Quiet,
-    /// An argument of an unknown function: a whole `'cuda'` is a device, likely.
+    /// An argument of an unknown function: a whole `'cuda'` is likely a device.
     Any,
-    /// Words for people, or the name of something else.
+    /// Text for people, or the name of something else.
     Words,
-    /// One of several words of a kind that is not known: no word alone is a backend.
+    /// One of several words of an unknown kind: a single word is not a backend.
     Among,
     /// A key.
     Key,
 }
 
-/// A string that may be a device, until the flow of values was followed.
+/// A string that may be a device, recorded until the flow of values is complete.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'a> {
     pub expr: &'a Expr,

@@ -1,12 +1,12 @@
-//! Parameters of tests: which name what the author can run, and which come from fixtures.
+//! Parameters of tests: those that name devices the author can run, and those from fixtures.
 
 use ruff_python_ast::{Expr, ExprCall, StmtFunctionDef};
 
 use super::literal;
 use super::names::cuda_device;
 
-/// Whether a test is parametrized by CUDA with an ID or marks of its own:
-/// `pytest.param("cuda", id="gpu", marks=…)`. What is said about CUDA there does not hold for NPUs.
+/// Whether a test is parametrized by CUDA with a separate ID or separate marks:
+/// `pytest.param("cuda", id="gpu", marks=…)`. These do not hold for NPUs.
 pub(super) fn names_cuda(def: &StmtFunctionDef) -> bool {
     let calls = def.decorator_list.iter().filter_map(|one| one.expression.as_call_expr());
     calls.filter(|call| last_name(&call.func) == "parametrize").any(|call| {

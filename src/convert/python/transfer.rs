@@ -1,5 +1,5 @@
-//! `--transfer`: torch_npu's `transfer_to_npu` patches torch at run time. What it cannot reach is
-//! reported.
+//! `--transfer`: torch_npu's `transfer_to_npu` patches torch at run time. Places that it cannot
+//! patch are reported.
 
 use ruff_python_ast::Stmt;
 
@@ -9,8 +9,8 @@ use super::source::Source;
 use crate::rules::{Match, Place, Rule, Rules};
 use crate::site::{Decision, FilePlan, Planner};
 
-/// Places that no patch of a function reaches: comparisons of strings, and what is asked of the
-/// device itself.
+/// Places that no patch of a function reaches: comparisons of strings, and attributes of the device
+/// itself.
 const PLACES: &[Place] = &[
     Place::BackendComparison,
     Place::DeviceTypeComparison,
@@ -21,7 +21,7 @@ const PLACES: &[Place] = &[
     Place::TorchJit,
 ];
 
-/// Names that it gives another meaning: float64 becomes float32.
+/// Names that `transfer_to_npu` gives another meaning: float64 becomes float32.
 const NAMES: &[&str] = &["torch.cuda.DoubleTensor"];
 
 /// Reduces a plan to the places that need manual work, and inserts the import into a launch file.

@@ -1,7 +1,7 @@
-//! Where values come from: the strings that reach a place where a device is wanted.
+//! The origin of values: strings that reach a place that requires a device.
 //!
-//! `arg = 'cuda:0'` is a device since `torch.device(arg)` stands further down. What can hold a
-//! value is a [`Slot`]; a slot that is used as a device makes devices of all that it is given.
+//! `arg = 'cuda:0'` is a device if `torch.device(arg)` follows later. A [`Slot`] is anything that
+//! can hold a value; if a slot is used as a device, all its values are devices.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -49,12 +49,12 @@ struct Known {
 #[derive(Debug, Default)]
 pub(super) struct ValueFlow<'a> {
     slots: HashMap<Slot<'a>, Known>,
-    /// The values of all slots: most are given one or two.
+    /// The values of all slots; most slots have one or two.
     values: Vec<Value<'a>>,
     worklist: Vec<(Role, ScopeId, &'a Expr)>,
-    /// Values whose role is weaker than those that flow to them.
+    /// Values whose role is weaker than the roles that reach them later.
     later: Vec<(Role, ScopeId, &'a Expr)>,
-    /// Variables and results that hold just what another slot holds.
+    /// Variables and results that hold exactly the value of another slot.
     readers: BTreeMap<Slot<'a>, Vec<Slot<'a>>>,
     /// Strings that are compared with a slot, or are the keys of one.
     compared: Vec<(Slot<'a>, ScopeId, &'a Expr)>,
@@ -79,7 +79,7 @@ impl<'a> ValueFlow<'a> {
         };
     }
 
-    /// Records that `slot` is used in `role`, and so is all that holds just its value.
+    /// Records that `slot` is used in `role`, as are all slots that hold exactly its value.
     pub(super) fn mark(&mut self, slot: &Slot<'a>, role: Role) {
         if !self.mark_one(slot, role) || !matches!(role.want, Want::Device | Want::Backend) {
             return;
@@ -110,8 +110,8 @@ impl<'a> ValueFlow<'a> {
         true
     }
 
-    /// Records that `reader` holds just what `slot` holds. Only variables and results: attributes
-    /// and keys are told apart by their name alone.
+    /// Records that `reader` holds exactly the value of `slot`. Only for variables and results:
+    /// attributes and keys are identified only by name.
     pub(super) fn read(&mut self, slot: Slot<'a>, reader: &Slot<'a>) {
         let precise = |slot: &Slot<'_>| !matches!(slot, Slot::Attr(_) | Slot::Key(_));
         if !precise(&slot) || !precise(reader) || slot == *reader {
@@ -136,20 +136,21 @@ impl<'a> ValueFlow<'a> {
         self.slots.keys().filter_map(|slot| Some((slot, self.role_of(slot)?)))
     }
 
-    /// Strings that a variable without a role holds or is compared with, each with the string on the
-    /// other side: the words of a choice that the file makes on its own.
+    /// Strings that a variable without a role holds or is compared with, each with the string on
+    /// the other side: the words of a choice within the file.
     pub(super) fn own_words(
         &self,
         is_wanted: impl Fn(&Expr) -> bool,
     ) -> Vec<(TextRange, TextRange)> {
-        // What hands its value on holds words of the same choice.
+        // A slot that passes its value on holds words of the same choice.
         let mut sources: HashMap<&Slot<'a>, Vec<&Slot<'a>>> = HashMap::default();
         for (from, readers) in &self.readers {
             for reader in readers {
                 sources.entry(reader).or_default().push(from);
             }
         }
-        // Each slot once: the strings that it is given, and the first one that it is compared with.
+        // Each slot once: the strings assigned to it, and the first string that it is compared
+        // with.
         let mut compared: BTreeMap<&Slot<'a>, Vec<&'a Expr>> = BTreeMap::new();
         for (slot, _, expr) in &self.compared {
             if matches!(slot, Slot::Name(..)) && self.role_of(slot).is_none() {
@@ -177,7 +178,7 @@ impl<'a> ValueFlow<'a> {
         found
     }
 
-    /// The strings that a slot is given.
+    /// The strings assigned to a slot.
     fn texts_of(&self, slot: &Slot<'a>) -> Vec<&'a Expr> {
         let mut found = Vec::new();
         let mut at = self.slots.get(slot).and_then(|known| known.values).map(|(first, _)| first);
@@ -191,13 +192,14 @@ impl<'a> ValueFlow<'a> {
         found
     }
 
-    /// The names of variables and fields that hold or are compared with a value of some kind.
+    /// The names of variables and fields that hold or are compared with a value that `is_wanted`
+    /// accepts.
     pub(super) fn holders(&self, is_wanted: impl Fn(&Expr) -> bool) -> Vec<String> {
         let name = |slot: &Slot<'a>| match slot {
             Slot::Name(_, name) | Slot::Key(name) => Some((*name).to_owned()),
             Slot::Attr(name) => Some(name.to_string()),
             Slot::Foreign(path) => path.rsplit('.').next().map(str::to_owned),
-            // The function is found by the name of a parameter or by its own.
+            // The function is identified by a parameter name or by its own name.
             Slot::Returns(_) => Some(String::new()),
         };
         let holds = |known: &Known| {
@@ -217,7 +219,7 @@ impl<'a> ValueFlow<'a> {
         found
     }
 
-    /// Marks `slot` with the role that its name gives; returns whether it gives one.
+    /// Marks `slot` with the role that its name implies; returns whether it implies one.
     pub(super) fn mark_by_name(&mut self, slot: &Slot<'a>, name: &str) -> bool {
         let role = by_name(name);
         if let Some(role) = role {

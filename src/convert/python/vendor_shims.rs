@@ -1,5 +1,6 @@
-//! Files that put the functions of another vendor in the place of torch.cuda's:
-//! `torch.cuda.synchronize = torch.xpu.synchronize`. They stay, since on an NPU nobody needs them.
+//! Files that replace functions of torch.cuda by those of another vendor:
+//! `torch.cuda.synchronize = torch.xpu.synchronize`. They stay, because they are not needed on an
+//! NPU.
 
 use ruff_python_ast::visitor::{Visitor, walk_stmt};
 use ruff_python_ast::{Expr, ExprCall, Stmt};
@@ -30,7 +31,7 @@ impl Finder<'_, '_> {
         path.is_some_and(|path| path == "torch.cuda" || path.starts_with("torch.cuda."))
     }
 
-    /// Whether a value is one of another vendor: `torch.xpu.synchronize`, `ipex.xpu.empty_cache`.
+    /// Whether a value belongs to another vendor: `torch.xpu.synchronize`, `ipex.xpu.empty_cache`.
     fn is_of_vendor(&self, expr: &Expr) -> bool {
         let path = self.source.scopes.path(expr, 0);
         path.is_some_and(|path| path.split('.').skip(1).any(is_vendor))

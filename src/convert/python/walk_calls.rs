@@ -35,7 +35,7 @@ impl<'a> Walker<'a> {
             Expr::Attribute(attribute) if is_method => {
                 let of_object = match name {
                     "join" => Hint::Words,
-                    // What is filled in stands where the whole stands.
+                    // Inserted values are part of the whole string.
                     "format" if matches!(hint, Hint::Key | Hint::Words) => hint,
                     _ => Hint::Quiet,
                 };
@@ -83,7 +83,7 @@ impl<'a> Walker<'a> {
         if name == "parametrize" {
             self.spread_parameters(call);
         }
-        // Also of objects of the framework: `jax.config.update`.
+        // This also applies to objects of the framework: `jax.config.update`.
         let root = self.resolve(&call.func).map(|found| found.path.clone());
         if root.as_deref().is_some_and(is_of_another_framework) {
             let all = call.arguments.args.iter().filter(|arg| !is_decided(arg));
@@ -136,12 +136,12 @@ impl<'a> Walker<'a> {
         );
         for (index, arg) in call.arguments.args.iter().enumerate() {
             if is_decided(arg) {
-                // Only names within it are still of interest.
+                // Only names inside the argument still matter.
                 self.visit_expr(arg, Hint::Key);
                 continue;
             }
             let role = match path {
-                // `from m import model` gives a path to an object as well.
+                // `from m import model` gives an object a path, too.
                 Some(path) => roles::positional(path, index).or_else(|| {
                     let foreign = call.func.is_attribute_expr() && !path.starts_with("torch.");
                     foreign.then(|| roles::of_method(name, index)).flatten()
@@ -240,7 +240,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A method of an object that no import names.
+    /// A method of an object that is not imported.
     fn visit_method_call(
         &mut self,
         call: &'a ExprCall,
@@ -334,15 +334,15 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// The rule for a method of a library whose objects have it, but not the one for NPUs.
+    /// The rule for a method of a library whose objects define it, but not the one for NPUs.
     fn own_method(&self, object: &'a Expr, name: &str) -> Option<&'static Rule> {
         let maker = self.maker(object)?;
         let root = maker.split('.').next()?;
         Rules::builtin().find(Match::Method, &format!("{root}.{name}"))
     }
 
-    /// Rewrites `x.cuda()` to `x.npu()`. Where objects of the tree have a `cuda()` of their own, it is
-    /// `x.to("npu")`, which these and tensors have.
+    /// Rewrites `x.cuda()` to `x.npu()`. If objects of the tree define `cuda()`, rewrites to
+    /// `x.to("npu")`, which these objects and tensors support.
     fn move_to_npu(&mut self, rule: &'static Rule, call: &ExprCall, at: TextRange) {
         let own = self.source.context.project.is_some_and(|all| all.shared().own_movers());
         if !own || !call.arguments.args.is_empty() {
@@ -369,7 +369,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Whether a dotted name is one of a framework whose devices are not torch's.
+/// Whether a dotted name belongs to a framework whose devices are not torch's.
 fn is_of_another_framework(path: &str) -> bool {
     let root = path.split('.').next().unwrap_or(path);
     matches!(

@@ -1,4 +1,4 @@
-//! The walk through expressions: the places of strings, and the roles that places give.
+//! The walk through expressions: the places of strings, and the roles that follow from them.
 
 use std::sync::LazyLock;
 
@@ -22,7 +22,7 @@ use super::walker::Walker;
 use crate::rules::{Match, Place, Rules};
 use crate::site::Certainty;
 
-/// What a string must hold to be looked at again.
+/// Only strings that contain one of these words are examined further.
 static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {
     let words = [
         "cuda",
@@ -43,7 +43,7 @@ static NEEDLES: LazyLock<AhoCorasick> = LazyLock::new(|| {
         "__global__",
     ];
     let mut builder = AhoCorasick::builder();
-    // Most strings are short: what searches many bytes at a time would not begin.
+    // Most strings are too short for the vectorized search.
     builder.kind(Some(AhoCorasickKind::DFA)).prefilter(false);
     builder.build(words).expect("a few words make a small automaton")
 });
@@ -101,7 +101,7 @@ impl<'a> Walker<'a> {
             }
             Expr::If(one) => {
                 if self.source.lists_devices(expr) && hint != Hint::Words {
-                    // What a library takes decides before the choice itself does.
+                    // A library parameter decides before the choice itself does.
                     let role = Role::device(Place::DeviceString);
                     self.flow.values.use_later(role, self.scope, expr);
                 }
@@ -157,7 +157,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A name, or a chain of attributes: one of torch's, or an attribute of some object.
+    /// A name, or a chain of attributes: one of torch, or an attribute of some object.
     pub(super) fn visit_name(&mut self, expr: &'a Expr) {
         if let Some(resolved) = self.resolve(expr) {
             if is_of_imported_object(&resolved) {
@@ -184,7 +184,7 @@ impl<'a> Walker<'a> {
         let name = attribute.attr.as_str();
         if let Some(rule) = Rules::builtin().find(Match::Attribute, name) {
             let mut own = self.source.definitions.attribute(name);
-            // The property itself asks its parts, which are tensors and modules.
+            // The property itself reads its parts, which are tensors and modules.
             let inside = self.functions.last().is_some_and(|(_, function)| *function == name);
             own.property &= !(inside && attribute.value.is_attribute_expr());
             if attribute.ctx.is_load()
@@ -253,8 +253,8 @@ impl<'a> Walker<'a> {
         });
     }
 
-    /// The elements of a list, tuple or set: devices beside other devices, the value after an
-    /// option of a command line.
+    /// The elements of a list, tuple or set: devices next to other devices, values after a
+    /// command-line option.
     fn visit_elements(&mut self, whole: &'a Expr, elements: &'a [Expr], hint: Hint) {
         let mut alone = if hint == Hint::Words { hint } else { Hint::Quiet };
         if hint != Hint::Words {
@@ -280,7 +280,7 @@ impl<'a> Walker<'a> {
                     Certainty::Likely,
                 );
             } else if elements.iter().filter_map(literal::plain).nth(1).is_some() {
-                // Words of one list are of one kind: which one, only its use tells.
+                // Words of one list are of the same kind, which only their use can show.
                 alone = Hint::Among;
             }
         }
@@ -301,13 +301,13 @@ impl<'a> Walker<'a> {
         let keys = || dict.items.iter().filter_map(|item| item.key.as_ref());
         let texts = || keys().filter_map(literal::plain);
         if texts().any(|key| key.eq_ignore_ascii_case("nvidia")) && texts().any(is_other_vendor) {
-            // The row of one vendor is right: another row is missing.
+            // The row of one vendor is correct; the row of another is missing.
             self.flow.edits.flag_site(Place::VendorTable, dict.range());
             self.flow.edits.keep(dict.range());
         }
         let devices = texts().any(other_device) && texts().any(cuda_device);
         let backends = texts().any(other_backend) && texts().any(nccl_backend);
-        // `{'gpu': 'cuda', 'cpu': 'cpu'}`: devices by names of the file's own.
+        // `{'gpu': 'cuda', 'cpu': 'cpu'}`: devices by project-specific names.
         let values = || dict.items.iter().map(|item| literal::plain(&item.value));
         let is_device = |text: &str| cuda_device(text) || other_device(text);
         if values().all(|text| text.is_some_and(is_device)) && values().flatten().any(other_device)
@@ -345,7 +345,8 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// A string that is a key: the name of an environment variable, or left alone.
+    /// A string that is a key: plans the name of an environment variable, leaves other keys
+    /// unchanged.
     pub(super) fn visit_key(&mut self, key: &'a Expr, value: Option<&'a Expr>) {
         if literal::plain(key).is_some_and(|name| Rules::builtin().find(Match::Env, name).is_some())
         {
@@ -403,7 +404,7 @@ impl<'a> Walker<'a> {
             }
         }
         if asks_device_name(other) && words().any(cuda_device) {
-            // Another library says what runs here: which branch is meant for NPUs is open.
+            // Another library returns the device type: which branch NPUs take is unknown.
             self.flow.edits.flag_site(Place::DeviceTypeComparison, text.range());
             return;
         }
@@ -411,7 +412,7 @@ impl<'a> Walker<'a> {
             self.flow.spread(text, role, self.scope);
             return;
         }
-        // `kind in ("cpu", "cuda")`; `kind == "cpu"` alone may be a choice of the program's own.
+        // `kind in ("cpu", "cuda")`; a single `kind == "cpu"` may be the program's own choice.
         let another = words().any(other_device) && words().any(cuda_device);
         if let Some(slot) = self.source.root(other, self.scope) {
             if another {
@@ -424,12 +425,12 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// Whether a directory is one of the libraries of CUDA.
+/// Whether a directory contains CUDA libraries.
 fn is_directory_of_cuda(name: &str) -> bool {
     matches!(name, "nvidia" | "cudnn" | "cublas") || name.starts_with("cuda_")
 }
 
-/// Whether a key names a vendor of accelerators besides NVIDIA and Huawei.
+/// Whether a key names a vendor of accelerators other than NVIDIA and Huawei.
 fn is_other_vendor(key: &str) -> bool {
     const VENDORS: &[&str] = &[
         "amd",
@@ -451,7 +452,7 @@ fn is_other_vendor(key: &str) -> bool {
     VENDORS.iter().any(|vendor| key.eq_ignore_ascii_case(vendor))
 }
 
-/// `get_accelerator().device_name()`: DeepSpeed's own answer for each kind of device.
+/// `get_accelerator().device_name()`: DeepSpeed's name for each kind of device.
 fn asks_device_name(expr: &Expr) -> bool {
     let Expr::Call(call) = expr else { return false };
     call.func.as_attribute_expr().is_some_and(|method| {

@@ -1,4 +1,4 @@
-//! Calls that say what a value is for without using it: options of a command line, choices of a
+//! Calls that declare the purpose of a value without using it: command-line options, choices of a
 //! form, parameters of tests, arguments of callbacks.
 
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use super::walker::Walker;
 use crate::rules::Place;
 use pysyntax::scope::{Binding, ScopeId};
 
-/// The name that the options of a call give their value.
+/// The name of the value that the options of a call set.
 fn destination(call: &ExprCall) -> String {
     let names = || call.arguments.args.iter().filter_map(literal::plain);
     let dest = call.arguments.find_keyword("dest").and_then(|found| literal::plain(&found.value));
@@ -97,7 +97,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// `pytest.mark.parametrize('device', ['cuda'])`: values by the name that they get.
+    /// `pytest.mark.parametrize('device', ['cuda'])`: values by the name of their parameter.
     pub(super) fn spread_parameters(&mut self, call: &'a ExprCall) {
         let [names, values, ..] = &*call.arguments.args else { return };
         let names: Vec<&str> = match names {

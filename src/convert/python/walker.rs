@@ -29,9 +29,9 @@ pub(super) struct Walker<'a> {
     pub flow: RoleFlow<'a>,
     pub candidates: Vec<Candidate<'a>>,
     pub scope: ScopeId,
-    /// The functions around the walk, innermost last: scope and name.
+    /// The enclosing functions, innermost last: scope and name.
     pub functions: Vec<(ScopeId, &'a str)>,
-    /// The classes around the walk, innermost last.
+    /// The enclosing classes, innermost last.
     pub classes: Vec<&'a StmtClassDef>,
     /// Fixtures of tests by name, and the scopes that they open.
     fixtures: HashMap<&'a str, ScopeId>,
@@ -60,7 +60,7 @@ impl<'a> Walker<'a> {
     /// Walks a module.
     pub(super) fn visit_module(&mut self, body: &'a [Stmt]) {
         self.visit_body(body);
-        // A parameter of a test is what the fixture of its name returns.
+        // A parameter of a test is the result of the fixture of the same name.
         for (name, scope) in std::mem::take(&mut self.parameters) {
             if let Some(fixture) = self.fixtures.get(name) {
                 let (parameter, result) = (Slot::Name(scope, name), Slot::Returns(*fixture));
@@ -182,7 +182,7 @@ impl<'a> Walker<'a> {
             }
             Stmt::Import(one) => self.import_edits().plan_import(one),
             Stmt::ImportFrom(one) => self.import_edits().plan_import_from(one),
-            // A string that stands alone is documentation.
+            // A string that is a statement is documentation.
             Stmt::Expr(one) if one.value.is_string_literal_expr() => {}
             Stmt::Expr(one) => self.visit_expr(&one.value, Hint::Quiet),
             Stmt::Global(_)
@@ -214,7 +214,7 @@ impl<'a> Walker<'a> {
         ImportEdits { source: self.source, edits: &mut self.flow.edits }
     }
 
-    /// Walks the inside of a node in the scope that the node opens.
+    /// Walks the inside of a node, in the scope that the node opens.
     pub(super) fn visit_inside(&mut self, node: TextRange, walk: impl FnOnce(&mut Self)) {
         let outer = self.scope;
         self.scope = self.source.scopes.opened_by(node).unwrap_or(outer);
@@ -270,7 +270,7 @@ impl<'a> Walker<'a> {
             let Some(default) = parameter.default() else { continue };
             let name = parameter.name().as_str();
             let slot = Slot::Name(opened, name);
-            // In a file that knows no tensors, the name alone is a weak sign.
+            // In a file without tensors, the bare name is weak evidence.
             if self.source.imports.may_hold_devices() {
                 self.flow.values.mark_by_name(&slot, name);
             }
@@ -279,7 +279,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Walks an annotation: `Literal["cpu", "cuda"]` lists devices, a string names a type.
+    /// Walks an annotation: `Literal["cpu", "cuda"]` lists devices, a plain string names a type.
     fn visit_annotation(&mut self, annotation: &'a Expr) {
         self.visit_expr(annotation, Hint::Quiet);
     }
@@ -365,7 +365,7 @@ impl<'a> Walker<'a> {
         }
     }
 
-    /// Returns the dotted path that an expression names where the walk is.
+    /// Returns the dotted path of an expression at the current place of the walk.
     pub(super) fn resolve(&mut self, expr: &'a Expr) -> Option<Rc<Resolved>> {
         if let Some((last, scope, found)) = &self.resolved
             && std::ptr::eq(*last, expr)

@@ -10,10 +10,10 @@ use super::{Partner, local_cuda, package_rule, partner};
 use crate::rules::{Action, Place, Rules};
 use crate::site::{Certainty, Planner};
 
-/// Nesting of tables that is followed.
+/// Maximum nesting depth of tables.
 const MAX_DEPTH: usize = 16;
 
-/// pyproject.toml and Pipfile. What is no TOML is left alone.
+/// pyproject.toml and Pipfile. Invalid TOML is left unchanged.
 pub(super) fn toml(planner: &mut Planner<'_>) {
     let Ok(document) = DeTable::parse(planner.text) else { return };
     let aware = asks_for_torch_npu(planner.text);
@@ -97,7 +97,7 @@ fn list_item(planner: &mut Planner<'_>, item: &Spanned<DeValue<'_>>, aware: bool
     let text = planner.text;
     let quote = &text[span.start..range.start];
     let marker = Requirement::parse(&text[range.clone()]).map_or("", |r| r.marker).to_owned();
-    // An item on a line of its own gets a line of its own.
+    // If the item is on a separate line, the added item is, too.
     let line = text[..span.start].rfind('\n').map_or(0, |at| at + 1);
     let indent = &text[line..span.start];
     let alone = indent.chars().all(|c| c == ' ' || c == '\t') && line > 0;
@@ -177,7 +177,7 @@ fn poetry(planner: &mut Planner<'_>, table: &DeTable<'_>, aware: bool) {
     }
 }
 
-/// setup.cfg: the lists behind `install_requires =` and its relatives, and the extras.
+/// setup.cfg: the lists after `install_requires =` and similar keys, and the extras.
 pub(super) fn setup_cfg(planner: &mut Planner<'_>) {
     let text = planner.text;
     let aware = asks_for_torch_npu(text);

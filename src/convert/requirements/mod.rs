@@ -1,8 +1,8 @@
-//! Packages that are required: requirement files, constraints, `pip install`, pyproject.toml,
-//! setup.cfg, conda environments.
+//! Required packages: requirement files, constraints, `pip install`, pyproject.toml, setup.cfg,
+//! conda environments.
 //!
-//! A build of torch for CUDA loses its local version, the torch_npu that belongs to it is added,
-//! packages with a namesake for Ascend get its name, and what only works with CUDA is flagged.
+//! A CUDA build of torch loses its local version, the corresponding torch_npu is added, packages
+//! with an Ascend counterpart are renamed, and packages that only work with CUDA are flagged.
 
 mod manifest;
 
@@ -14,7 +14,7 @@ use super::rules::{Action, Match, Place, Rule, Rules};
 use super::site::{Certainty, Planner};
 use data::Matrix;
 
-/// Plans a file of requirements, which its name (without directories) tells apart.
+/// Plans a file of requirements; the format follows from its `name` (without directories).
 pub fn plan(planner: &mut Planner<'_>, name: &str) {
     let lower = name.to_ascii_lowercase();
     if lower.contains("npu") || lower.contains("ascend") {
@@ -31,15 +31,15 @@ pub fn plan(planner: &mut Planner<'_>, name: &str) {
     }
 }
 
-/// One requirement as PEP 508 writes it, as far as it matters here.
+/// One requirement in PEP 508 syntax, as far as it matters here.
 #[derive(Debug, PartialEq, Eq)]
 struct Requirement<'a> {
     name: &'a str,
-    /// `[cuda12]` behind the name, without the brackets.
+    /// `[cuda12]` after the name, without the brackets.
     extras: &'a str,
     /// Range of the name, in the text that was read.
     at: Range<usize>,
-    /// From the first sign of the versions to the end of them.
+    /// The range of the version specifiers.
     versions: Range<usize>,
     /// `; python_version < "3.10"`, with the semicolon.
     marker: &'a str,
@@ -82,7 +82,7 @@ impl<'a> Requirement<'a> {
         })
     }
 
-    /// The name as the index compares it.
+    /// The normalized name, as the package index compares it.
     fn normalized(&self) -> String {
         let mut out = String::with_capacity(self.name.len());
         for c in self.name.chars() {
@@ -98,7 +98,7 @@ impl<'a> Requirement<'a> {
     }
 }
 
-/// Ranges of each `+cu118` in versions, of which there may be several: `==2.1.0+cu121,!=2.1.1+cu121`.
+/// Ranges of each `+cu118` in version specifiers: `==2.1.0+cu121,!=2.1.1+cu121` has two.
 fn local_cuda(versions: &str) -> impl Iterator<Item = Range<usize>> {
     let mut at = 0;
     versions.split(',').filter_map(move |one| {
@@ -107,7 +107,7 @@ fn local_cuda(versions: &str) -> impl Iterator<Item = Range<usize>> {
         let around = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '\\');
         let version = one.trim_start_matches(|c| around(c) || "=<>!~^".contains(c));
         let version = version.split(around).next()?;
-        // What is no version is not taken apart.
+        // An invalid version is left unchanged.
         version.parse::<Version>().ok()?;
         let (_, local) = version.split_once('+')?;
         let digits = local.strip_prefix("cu")?;
@@ -117,20 +117,21 @@ fn local_cuda(versions: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The torch that is demanded to be exactly one version.
+/// The version of torch, if exactly one version is required.
 fn exact_version(versions: &str) -> Option<Version> {
     let version = versions.trim().trim_matches(['(', ')']);
     let version = version.strip_prefix("===").or_else(|| version.strip_prefix("=="))?;
-    // What stands behind `+` has to be part of a version too: without it the rest would be another one.
+    // The text after `+` must be part of a valid version; without it the rest would be another
+    // version.
     let version: Version = version.split_whitespace().next()?.parse().ok()?;
     Some(version.without_local())
 }
 
-/// What is added for torch.
+/// The requirement that is added for torch.
 enum Partner {
     /// `torch-npu==2.7.1`.
     Exact(String),
-    /// torch is not bound to one version.
+    /// torch is not pinned to one version.
     Any,
     /// No release of torch_npu is known for this torch.
     None(String),
@@ -144,7 +145,7 @@ fn partner(versions: &str) -> Partner {
     }
 }
 
-/// The version of torch_npu that is written for this torch.
+/// The version of torch_npu that is added for this torch.
 #[cfg(test)]
 pub fn torch_npu_for_test(torch: &str) -> String {
     match partner(&format!("=={torch}")) {
@@ -206,16 +207,16 @@ fn without_cuda_suffix(name: &str) -> &str {
     }
 }
 
-/// How torch_npu is written behind torch.
+/// The place and surrounding text of an added torch_npu.
 struct Insertion {
-    /// Where.
+    /// The offset.
     at: usize,
-    /// What stands before and after `torch-npu==2.7.1`.
+    /// The text before and after `torch-npu==2.7.1`.
     before: String,
     after: String,
 }
 
-/// Plans one requirement. `torch` says how torch_npu is added, unless it is required already.
+/// Plans one requirement. `torch` is the place to add torch_npu, unless it is required already.
 /// Returns whether it was added.
 fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<Insertion>) -> bool {
     let text = &planner.text[range.clone()];
@@ -257,7 +258,7 @@ fn requirement(planner: &mut Planner<'_>, range: &Range<usize>, torch: Option<In
         (Action::Rewrite, Some(to)) => {
             let at = range.start + requirement.at.start..range.start + requirement.at.end;
             planner.change(rule, at, to, Certainty::Exact);
-            // The namesake has releases of its own.
+            // The counterpart has separate releases.
             if !versions.is_empty() {
                 let rule = rules.site(Place::RequirementsOtherVersions);
                 planner.flag(rule, place, Some(format!("{to}{versions}")));
@@ -297,8 +298,8 @@ fn insert(
     true
 }
 
-/// Where `range`, an option and what follows it, names an index of torch's wheels as the only
-/// one: the range of the option. There is no torch_npu in such an index.
+/// The range of the option, if `range` (an option and its value) names an index of torch wheels as
+/// the only index. Such an index has no torch_npu.
 fn only_index(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let whole = &text[range.clone()];
     let (option, address) = whole.split_once(['=', ' ', '\t'])?;
@@ -307,13 +308,13 @@ fn only_index(text: &str, range: Range<usize>) -> Option<Range<usize>> {
         .then(|| range.start..range.start + option.len())
 }
 
-/// Lets an index stand beside the usual one.
+/// Rewrites the option to `--extra-index-url`, so that the usual index stays available.
 fn one_more_index(planner: &mut Planner<'_>, option: Range<usize>) {
     let rule = Rules::builtin().site(Place::RequirementsCudaWheel);
     planner.change(rule, option, "--extra-index-url", Certainty::Exact);
 }
 
-/// Whether a marker is for other systems than Linux alone; torch_npu is there for Linux only.
+/// Whether a marker excludes Linux; torch_npu is only available for Linux.
 fn leaves_linux_out(marker: &str) -> bool {
     let tight: String = marker.chars().filter(|c| !c.is_whitespace() && *c != '"').collect();
     let tight = tight.replace('\'', "");
@@ -324,12 +325,12 @@ fn leaves_linux_out(marker: &str) -> bool {
     other && !marker.contains(" or ")
 }
 
-/// Whether a text already asks for torch_npu.
+/// Whether a text already requires torch_npu.
 fn asks_for_torch_npu(text: &str) -> bool {
     ["torch-npu", "torch_npu"].iter().any(|name| text.contains(name))
 }
 
-/// The segment `cu118` of an address of wheels, `…/whl/cu118`.
+/// The segment `cu118` in the address of a wheel index, `…/whl/cu118`.
 fn wheel_index(planner: &mut Planner<'_>, range: &Range<usize>) {
     let text = &planner.text[range.clone()];
     let rules = Rules::builtin();
@@ -352,8 +353,7 @@ fn wheel_index(planner: &mut Planner<'_>, range: &Range<usize>) {
     }
 }
 
-/// Arguments of `pip install` or `conda install`: the range of what each says, and where the word
-/// ends.
+/// Arguments of `pip install` or `conda install`: the range of each value, and the end of its word.
 pub fn arguments(planner: &mut Planner<'_>, words: &[(Range<usize>, usize)], conda: bool) {
     let text = planner.text;
     let aware = words.iter().any(|(range, _)| asks_for_torch_npu(&text[range.clone()]));
@@ -388,7 +388,7 @@ pub fn arguments(planner: &mut Planner<'_>, words: &[(Range<usize>, usize)], con
     }
 }
 
-/// A requirement file: one requirement or option a line.
+/// A requirement file: one requirement or option per line.
 fn lines(planner: &mut Planner<'_>) {
     let text = planner.text;
     let aware = asks_for_torch_npu(text);
@@ -400,7 +400,7 @@ fn lines(planner: &mut Planner<'_>) {
     while let Some(line) = lines.next() {
         let start = at;
         at += line.len();
-        // A backslash at the end joins the next line: hashes stand there.
+        // A backslash at the end joins the next line, which may contain hashes.
         let mut whole = line;
         while whole.trim_end().ends_with('\\')
             && let Some(next) = lines.next()

@@ -16,7 +16,7 @@ fn flags(name: &str, text: &str) -> Vec<&'static str> {
     flagged.map(|site| site.rule.name).collect()
 }
 
-/// What becomes of a file; a second run must plan no edit.
+/// The converted text; asserts that a second run plans no edit.
 fn converted(name: &str, text: &str) -> String {
     let after = apply(text, &planned(name, text).edits);
     assert_eq!(planned(name, &after).edits, [], "a second run edits\n{after}");
@@ -35,7 +35,7 @@ fn requirement_lines() {
         ("torch==2.1.0+cu118\n", "torch==2.1.0\ntorch-npu==NPU21\n"),
         ("torchaudio>=2.1.0+cu121,!=2.1.1+cu121\n", "torchaudio>=2.1.0,!=2.1.1\n"),
         ("torch (==2.1.0+cu118)\n", "torch (==2.1.0)\ntorch-npu==NPU21\n"),
-        // No versions of anything.
+        // Invalid versions.
         ("torch==2.7.1+cu111+cu118\n", "torch==2.7.1+cu111+cu118\ntorch-npu\n"),
         ("torch==2.7'.7'1+cu118\n", "torch==2.7'.7'1+cu118\ntorch-npu\n"),
         ("torch==1.1.0+cu12]x > '3.8'\n", "torch==1.1.0+cu12]x > '3.8'\ntorch-npu\n"),
@@ -47,7 +47,7 @@ fn requirement_lines() {
             "torchvision==0.16.0+cu118 ; python_version<'3.12'\n",
             "torchvision==0.16.0 ; python_version<'3.12'\n",
         ),
-        // An index of torch's wheels has no torch_npu.
+        // An index of torch wheels has no torch_npu.
         (
             "--index-url https://a.org/whl/cu118\ntorch==2.1.0\n",
             "--extra-index-url https://a.org/whl/cpu\ntorch==2.1.0\ntorch-npu==NPU21\n",

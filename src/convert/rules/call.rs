@@ -6,7 +6,7 @@ use pep440_rs::{Version, VersionSpecifiers};
 use super::rule::{Action, Match, Rule};
 use super::table::Unusable;
 
-/// A value of any digits with commas between: `0`, `"0,1"`, `[0, 1]`.
+/// A value of digits with commas between: `0`, `"0,1"`, `[0, 1]`.
 pub const INDICES: &str = "#";
 
 /// A parameter of a function, with the rules for its values.
@@ -14,7 +14,7 @@ pub const INDICES: &str = "#";
 pub struct Parameter {
     /// Name of the parameter; empty for rules about the call itself.
     pub name: &'static str,
-    /// Position from 0, without `self`; `None` if it is given by name only.
+    /// Position from 0, without `self`; `None` if it is keyword-only.
     pub position: Option<usize>,
     /// Numbers of its rules. A rule for all values is the last one.
     pub(super) rules: Vec<usize>,
@@ -83,13 +83,13 @@ impl Rule {
         self.action != Action::Insert && self.values.as_ref().is_none_or(|all| !all.is_empty())
     }
 
-    /// Whether the rule only keeps certain texts. A variable that holds one may serve others too.
+    /// Whether the rule only keeps certain texts. A variable that holds one may have other uses.
     pub fn keeps_texts(&self) -> bool {
         self.action == Action::Keep && self.needs.is_none() && self.values.is_some()
     }
 
-    /// Whether the rule is about `value` of a parameter: the device without its index, or the text
-    /// as a whole.
+    /// Whether the rule applies to `value` of a parameter: the device without its index, or the
+    /// text as a whole.
     pub fn speaks_of(&self, value: &str) -> bool {
         let Some(values) = &self.values else { return self.is_for_given() };
         let kind = value.split(':').next().unwrap_or(value);
@@ -120,12 +120,13 @@ impl Rule {
             .map(|needs| needs.split(['<', '>', '=', '!', '~']).next().unwrap_or(needs).trim())
     }
 
-    /// Whether the version of a package is known not to have what the rule writes, or keeps.
+    /// Whether the known version of a package does not support the replacement, or the kept
+    /// value, of the rule.
     pub fn is_refused_by(&self, version: impl Fn(&str) -> Option<Version>) -> bool {
         self.needs.is_some_and(|needs| meets(needs, version) == Some(false))
     }
 
-    /// Whether the rule applies to the version of a package, as far as that is known.
+    /// Whether the rule applies to the version of a package, as far as it is known.
     pub fn applies(&self, version: impl Fn(&str) -> Option<Version>) -> bool {
         self.applies_to.is_none_or(|versions| meets(versions, version) != Some(false))
     }
@@ -156,7 +157,7 @@ mod tests {
                 let end = needs.find(['<', '>', '=', '!', '~']).unwrap();
                 assert!(needs[end..].parse::<VersionSpecifiers>().is_ok(), "{}", rule.id);
             }
-            // An inserted argument, or one that replaces another, has a name.
+            // An inserted argument, or one that replaces another, is a keyword argument.
             let to = rule.to.unwrap_or_default();
             assert!(rule.action != Action::Insert || to.contains('='), "{}: {to}", rule.id);
         }

@@ -1,25 +1,25 @@
-//! Whether a version of torch_npu has what a rule writes.
+//! Whether a version of torch_npu has the replacement of a rule.
 
 use pep440_rs::Version;
 
 use super::rule::Rule;
 use super::table::Rules;
 
-/// Whether a version of torch_npu has what a rule writes.
+/// Whether a version of torch_npu has the replacement of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// It has.
+    /// It exists.
     Yes,
-    /// It has not.
+    /// It does not exist.
     No,
-    /// The version was not looked at, and those around it differ; to be treated as absent.
+    /// The version was not examined, and the neighboring versions differ; treated as absent.
     Unknown,
 }
 
 impl Rules {
-    /// Whether torch_npu `target` has what `rule` writes, from the versions that were looked at:
-    /// between two of them that agree it is as in both. A rule that depends on no version is
-    /// always there.
+    /// Whether torch_npu `target` has the replacement of `rule`, by the examined versions: if the
+    /// two neighboring versions agree, the result is theirs. The replacement of a rule without
+    /// versions always exists.
     pub fn presence(&self, rule: &Rule, target: &Version) -> Presence {
         let Some(found) = &rule.torch_npu else { return Presence::Yes };
         let target = Version::new(target.release())
@@ -29,7 +29,7 @@ impl Rules {
             .with_dev(target.dev());
         let has =
             |version: &&str| if found.contains(version) { Presence::Yes } else { Presence::No };
-        // The development branch (`master@…`) is no version: newer than all.
+        // The development branch (`master@…`) has no version number: newer than all.
         let mut known: Vec<(Option<Version>, Presence)> =
             self.versions.iter().map(|text| (text.parse().ok(), has(text))).collect();
         known.sort_by(|(a, _), (b, _)| match (a, b) {
@@ -42,7 +42,7 @@ impl Rules {
         match above {
             Some(at) if known[at].0.as_ref() == Some(&target) => known[at].1,
             Some(at) if at > 0 && known[at - 1].1 == known[at].1 => known[at].1,
-            // Older than all, newer than all, or between two that differ.
+            // Older than all, newer than all, or between two versions that differ.
             _ => Presence::Unknown,
         }
     }

@@ -1,4 +1,4 @@
-//! One rule: how it is recognized in a source, and what becomes of the place.
+//! One rule: how it is recognized in a source, and the action for its places.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +37,7 @@ pub(super) const FIELDS: [ui::Label; FILES.len()] = [
 pub enum Match {
     /// A dotted Python name, after imports and aliases are resolved.
     Api,
-    /// All dotted Python names that begin so.
+    /// All dotted Python names with this prefix.
     Prefix,
     /// A method of tensors, modules and storages.
     Method,
@@ -82,7 +82,7 @@ impl Match {
     }
 }
 
-/// How what is written relates to what stood there.
+/// The relation between the replacement and the original.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -93,7 +93,7 @@ pub enum Class {
     Renamed,
     /// It exists, but means or returns something else.
     Semantics,
-    /// Must stay as it is.
+    /// Must stay unchanged.
     Keep,
     /// There is no equivalent.
     Missing,
@@ -115,22 +115,22 @@ impl Class {
     }
 }
 
-/// What `convert` does about it.
+/// The action of `convert`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
     /// Replace it.
     Rewrite,
-    /// Add to it. To a call: an argument that it omits.
+    /// Add to it: in a call, an argument that it omits.
     Insert,
-    /// Remove it: an argument of a call.
+    /// Remove it: in a call, an argument.
     Remove,
-    /// Report it: a person has to act.
+    /// Report it for manual work.
     Flag,
     /// Report it as information.
     Note,
-    /// Leave it.
+    /// Leave it unchanged.
     Keep,
 }
 
@@ -149,7 +149,7 @@ impl Action {
 }
 
 /// One row of the table, as far as planning needs it; the rest is in [`Rule::text`]. Its texts are
-/// those of the binary itself: nothing of some hundred rules is copied before it is said.
+/// borrowed from the binary, so that hundreds of rules need no copies.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -159,36 +159,37 @@ pub struct Rule {
     /// How it is recognized.
     #[serde(rename = "match")]
     pub how: Match,
-    /// What is matched; alternatives are separated by `|`.
+    /// The name to match; `|` separates alternatives.
     pub name: &'static str,
-    /// What is written instead.
+    /// The replacement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<&'static str>,
-    /// How that relates to what stood there.
+    /// The relation between the replacement and the original.
     pub class: Class,
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// The versions of torch_npu in whose sources `to` was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torch_npu: Option<Vec<&'static str>>,
-    /// The values of a parameter, variable or setting that the rule is about; all but `None` if absent. `#` stands for
-    /// indices, `True` for the constant, `module.NAME` for a name and `module.Class()` for a call.
+    /// The values of a parameter, variable or setting to which the rule applies; all but `None` if
+    /// absent. `#` means indices, `True` the constant, `module.NAME` a name and `module.Class()` a
+    /// call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub values: Option<Vec<&'static str>>,
-    /// The versions of a package with which the rule holds (`ultralytics>=8.4.120`). A place is
-    /// reported instead if the version is known to be another one.
+    /// The versions of a package with which the replacement works (`ultralytics>=8.4.120`). If
+    /// another version is known, the place is reported instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<&'static str>,
-    /// Whether the rule is also about calls that omit the parameter. Rules that insert an argument
-    /// are about such calls only.
+    /// Whether the rule also applies to calls that omit the parameter. Rules that insert an
+    /// argument apply only to such calls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub omitted: bool,
-    /// The versions of a package that the rule is about (`diffusers<0.34`). A place is no concern
-    /// of the rule if the version is known to be another one.
+    /// The versions of a package to which the rule applies (`diffusers<0.34`). If another version
+    /// is known, the rule is ignored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub applies_to: Option<&'static str>,
-    /// The rule under which places of this one are reported, where its shape is no place of
-    /// its own: `Module.cuda()` looks like `Tensor.cuda()`.
+    /// The rule that reports places of this one if they have no distinct shape: `Module.cuda()`
+    /// looks like `Tensor.cuda()`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_as: Option<&'static str>,
     /// The field that it belongs to: the stem of its file.

@@ -21,11 +21,11 @@ static BUILTIN: LazyLock<Rules> = LazyLock::new(|| {
     Rules::new(table("convert_rules"), files).expect("the built-in rules are proved by a test")
 });
 
-/// Decodes the tables of a pack, and proves what a test proves of the built-in ones.
+/// Decodes the tables of a pack, and checks them as the tests check the built-in ones.
 ///
 /// # Errors
 ///
-/// For the first table that its reader refuses.
+/// For the first table that its reader rejects.
 pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
     let files = FILES.iter().map(|field| Ok((*field, pack.table(&format!("convert/{field}"))?)));
     let files: Vec<_> = files.collect::<Result<_, PackError>>()?;
@@ -38,11 +38,11 @@ pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
 /// The whole table, with its indices.
 #[derive(Debug)]
 pub struct Rules {
-    /// All rules, in id order.
+    /// All rules, in order of their IDs.
     pub rules: Vec<Rule>,
     /// The versions in whose sources presence was looked up.
     pub versions: Vec<&'static str>,
-    /// What matches exactly this name: few kinds each.
+    /// The rules that match exactly this name: few kinds each.
     exact: HashMap<&'static str, Vec<(Match, usize)>>,
     /// The rule of each place, by its number.
     places: Vec<usize>,
@@ -56,16 +56,16 @@ pub struct Rules {
     roots: HashSet<&'static str>,
 }
 
-/// What makes a table unusable.
+/// A defect that makes a table unusable.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Unusable {
-    /// An id or a name that stands twice.
+    /// A duplicate id or name.
     #[error("{0} and {1} have the same id or match the same name {2}")]
     Duplicate(&'static str, &'static str, &'static str),
     /// The name of a parameter that cannot be read.
     #[error("{0}: `{1}` is not `function(parameter)` or `function()`")]
     Call(&'static str, &'static str),
-    /// A place that the code knows has none.
+    /// A place of the code without a rule.
     #[error("there is no rule for the place `{0}`")]
     Place(&'static str),
 }
@@ -106,7 +106,7 @@ impl Rules {
             if at > 0 && rules[at - 1].id == rule.id {
                 return Err(Unusable::Duplicate(rule.id, rule.id, ""));
             }
-            // Several rules are about the values of one parameter.
+            // Several rules may apply to the values of one parameter.
             for name in rule.names().filter(|_| rule.how != Match::Call) {
                 if rule.how == Match::Prefix || name.ends_with('*') {
                     prefixes.push((rule.how, name.trim_end_matches('*'), at));
@@ -144,12 +144,12 @@ impl Rules {
         Ok(Self { rules, versions, exact, places, calls, called, prefixes, roots })
     }
 
-    /// Whether any rule speaks of dotted names that begin as `path` does.
+    /// Whether any rule matches dotted names with the same root as `path`.
     pub fn knows_root(&self, path: &str) -> bool {
         self.roots.contains(root(path))
     }
 
-    /// The rule of this kind for exactly `name`, or the one whose prefix it has.
+    /// The rule of this kind for exactly `name`, or the one with the longest matching prefix.
     pub fn find(&self, how: Match, name: &str) -> Option<&Rule> {
         let kinds = self.exact.get(name).map_or(&[][..], Vec::as_slice);
         if let Some(&(_, at)) = kinds.iter().find(|(kind, _)| *kind == how) {
@@ -165,19 +165,19 @@ impl Rules {
             .map(|&(_, _, at)| &self.rules[at])
     }
 
-    /// Whether rules speak of a function or method whose name ends so.
+    /// Whether rules exist for a function or method whose name ends with `name`.
     pub fn may_call(&self, name: &str) -> bool {
         self.called.contains(name)
     }
 
-    /// Whether rules are about the function of exactly this dotted name.
+    /// Whether rules exist for the function of exactly this dotted name.
     pub fn has_function(&self, function: &str) -> bool {
         self.calls.contains_key(function)
     }
 
-    /// The parameters of a function that rules are about. `function` is its dotted name, or the
-    /// name of a method of an unknown object. Rules of the function precede those of all methods of
-    /// this name.
+    /// The parameters of a function that have rules. `function` is its dotted name, or the name of
+    /// a method of an unknown object. Rules of the function precede those of all methods of this
+    /// name.
     pub fn parameters(&self, function: &str) -> Vec<&Parameter> {
         let own = self.calls.get(function).map_or(&[][..], Vec::as_slice);
         let any = self.calls.get(&*format!("*.{}", last(function)));
@@ -191,7 +191,7 @@ impl Rules {
         self.rules.iter().flat_map(Rule::needed_packages).collect()
     }
 
-    /// The rules of a parameter, in the order in which they decide.
+    /// The rules of a parameter, in order of precedence.
     pub fn of_parameter(&self, parameter: &Parameter) -> impl Iterator<Item = &Rule> {
         parameter.rules.iter().map(|rule| &self.rules[*rule])
     }
@@ -208,7 +208,7 @@ impl Rules {
         FIELDS.into_iter().zip(FILES).map(move |(label, field)| (label, rules(*field)))
     }
 
-    /// The rule of this id.
+    /// The rule with this ID.
     pub fn by_id(&self, id: &str) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.id.eq_ignore_ascii_case(id))
     }

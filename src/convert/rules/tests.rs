@@ -1,4 +1,4 @@
-//! The table itself, its words, and every example of it.
+//! The table itself, its texts, and all its examples.
 
 use data::table;
 use treeedit::kind::FileKind;
@@ -53,7 +53,8 @@ fn every_place_has_a_rule_and_every_such_rule_a_place() {
         );
     }
     for rule in rules.rules.iter().filter(|rule| matches!(rule.how, Match::Site | Match::File)) {
-        // What stays has no place, and what has the shape of another is reported as that.
+        // A kept name has no place, and a shape shared with another rule is reported under that
+        // rule.
         let met = rule.action == Action::Keep
             || rule.reported_as.is_some()
             || rule.names().all(|name| Place::ALL.iter().any(|place| place.name() == name));
@@ -98,14 +99,14 @@ fn words_are_in_their_language() {
             assert!(!han(text.en) && !full_width(text.en), "{}: {:?}", rule.id, text.en);
             assert!(text.zh.ends_with('。'), "{}: {:?}", rule.id, text.zh);
             assert!(text.en.ends_with('.'), "{}: {:?}", rule.id, text.en);
-            // The same commands and names in both.
+            // Both languages contain the same commands and names.
             let code = |text: &str| text.split('`').skip(1).step_by(2).count();
             assert_eq!(code(text.en), code(text.zh), "{}: code in one language", rule.id);
         }
     }
 }
 
-/// What becomes of a file; `None` for a kind that no planner reads.
+/// The plan of a file; `None` for a kind that no planner reads.
 fn planned(file: Option<&str>, text: &str) -> Option<FilePlan> {
     let name = file.unwrap_or("train.py").rsplit('/').next()?;
     let options = Options::default();

@@ -1,5 +1,5 @@
 //! User-facing texts of the rules, loaded by field and on demand because they make up three quarters
-//! of the table and planning needs none of them.
+//! of the table and planning does not need them.
 
 use std::sync::OnceLock;
 
@@ -21,13 +21,13 @@ use super::rule::{FILES, Rule};
 pub struct Example {
     /// The source.
     pub before: &'static str,
-    /// What becomes of it; unchanged if absent.
+    /// The converted source; unchanged if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<&'static str>,
-    /// File name, where it is not a Python source.
+    /// File name, if it is not a Python source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<&'static str>,
-    /// Whether the usual imports are put in front.
+    /// Whether the usual imports are prepended.
     #[serde(default = "yes")]
     pub prelude: bool,
 }
@@ -43,13 +43,13 @@ fn yes() -> bool {
 pub struct RuleText {
     #[serde(skip_serializing)]
     id: &'static str,
-    /// What a reader has to know.
+    /// Facts that a reader must know.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Words>,
-    /// What to do about what is flagged.
+    /// Advice for flagged places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<Words>,
-    /// Where the fact was read.
+    /// The sources of the fact.
     pub source: Vec<&'static str>,
     /// A before/after pair.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,10 +64,10 @@ struct File {
 
 type FieldTexts = OnceLock<HashMap<&'static str, RuleText>>;
 
-/// By the position of the field in [`FILES`].
+/// Texts by the position of the field in [`FILES`].
 static FIELD_TEXTS: [FieldTexts; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
 
-/// Decodes the tables of a pack. Every rule has its texts.
+/// Decodes the tables of a pack. Requires that every rule has its texts.
 pub(super) fn check(pack: &'static Pack, rules: &[Rule]) -> Result<(), PackError> {
     for field in FILES {
         let name = format!("convert/{field}.texts");
@@ -86,7 +86,7 @@ impl Rule {
     ///
     /// # Panics
     ///
-    /// For a rule that is not of the built-in table.
+    /// For a rule that is not in the built-in table.
     pub fn text(&self) -> &'static RuleText {
         let field = FILES.iter().position(|field| *field == self.field);
         let field_texts =

@@ -21,7 +21,7 @@ pub(super) fn plan(planner: &mut Planner<'_>) -> Result<(), UnparsableText> {
 }
 
 fn tables(planner: &mut Planner<'_>, table: &DeTable<'_>, path: &mut Vec<String>) {
-    // target.'cfg(…)'.dependencies is the deepest that counts.
+    // target.'cfg(…)'.dependencies is the deepest relevant table.
     if path.len() > 4 {
         return;
     }

@@ -1,5 +1,6 @@
-//! The arguments of programs: options whose values are devices or backends, words that are one, texts
-//! that are split into arguments where they are used, and comparisons of variables that hold one.
+//! The arguments of programs: options whose values are devices or backends, words that are devices
+//! or backends, texts that are split into arguments at their use, and comparisons of variables that
+//! hold a device or backend.
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ fn is_switch(word: &str) -> bool {
 }
 
 impl Reader<'_, '_, '_> {
-    /// `python train.py cuda`: an argument on its own.
+    /// `python train.py cuda`: an argument without an option.
     pub(super) fn positional(&mut self, words: &[Word]) {
         let Some(script) = words.iter().position(|word| is_script(&word.text)) else { return };
         let mut after_option = false;
@@ -36,8 +37,8 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// A word that is a device or a backend from end to end. Other scripts of the shell may
-    /// mean something else with it.
+    /// A word that as a whole is a device or a backend. Other shell scripts may use it with another
+    /// meaning.
     fn alone(&mut self, word: &Word, script: &str) {
         let new = value::device(&word.text).or_else(|| value::backend(&word.text));
         let Some((new, range)) = new.zip(word.source(&(0..word.text.len()))) else { return };
@@ -50,7 +51,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// `demucs a.mp3 --device cuda`: whether that program has NPUs is not known.
+    /// `demucs a.mp3 --device cuda`: whether that program supports NPUs is unknown.
     pub(super) fn unknown_program(&mut self, words: &[Word], name: &str) {
         if NOT_ASKED.contains(&name) {
             return;
@@ -74,7 +75,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// The words of a text that is split where it is used.
+    /// The words of a text that is split at its use.
     pub(super) fn split_arguments(&mut self, word: &Word, value: &Range<usize>, command: bool) {
         let text = &word.text[value.clone()];
         let mut option: Option<String> = None;
@@ -98,7 +99,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// `NAME=value` in a text that is split where it is used.
+    /// `NAME=value` in a text that is split at its use.
     fn environment_part(&mut self, word: &Word, name: Range<usize>, value: &str) {
         let known = (!value.contains([EXPANSION, '$'])).then_some(value);
         let text = &word.text[name.clone()];
@@ -159,7 +160,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// `--tf32 True`: options that rules are about.
+    /// `--tf32 True`: options that have rules.
     pub(super) fn settings(&mut self, words: &[Word]) {
         for (at, word) in words.iter().enumerate().filter(|(_, word)| word.text.starts_with("--")) {
             let next = words.get(at + 1).filter(|next| !next.text.starts_with('-'));
@@ -170,7 +171,7 @@ impl Reader<'_, '_, '_> {
                 {
                     (word.text.as_str(), next.text.as_str(), next.range.end)
                 }
-                // A switch: what follows is no value of it.
+                // A switch: the next word is not its value.
                 (None, next) if next.is_none_or(|next| !is_switch(&next.text)) => {
                     (word.text.as_str(), "True", word.range.end)
                 }

@@ -4,11 +4,11 @@ use super::lexer::{Command, Script};
 use super::reader::Reader;
 use super::word::EXPANSION;
 
-/// A `case` that is open.
+/// An open `case`.
 struct Case {
-    /// The key that says what is compared.
+    /// The key of the compared variable.
     key: Option<String>,
-    /// Whether a pattern comes next.
+    /// Whether the next words are a pattern.
     pattern: bool,
 }
 
@@ -47,7 +47,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// What stands behind the last word of a command.
+    /// Whether `sign` follows the last word of a command.
     fn ends_with(&self, command: &Command, sign: &str) -> bool {
         let end = command.words.last().map_or(0, |word| word.range.end);
         self.text[end..].trim_start().starts_with(sign)

@@ -1,4 +1,4 @@
-//! Python and other scripts that stand in a script of the shell.
+//! Python and other scripts embedded in a shell script.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::site::FilePlan;
 use crate::value;
 use treeedit::kind::FileKind;
 
-/// Commands that run the shell on what they read.
+/// Commands that run a shell on their input.
 const SHELLS: &[&str] =
     &["bash", "sh", "zsh", "ksh", "dash", "ssh", "sbatch", "qsub", "bsub", "srun", "su", "sudo"];
 
@@ -29,7 +29,7 @@ impl Reader<'_, '_, '_> {
         }
         let body = code.plain().and_then(|text| code.source(&(0..text.len())));
         let written = body.is_some_and(|body| {
-            // What is written must not end the quotes, nor be expanded.
+            // The new text must not end the quotes or be expanded.
             let quote = self.text[..body.start].chars().next_back();
             self.python(&body, |new| {
                 !new.contains(['$', '`', '\\']) && !quote.is_some_and(|quote| new.contains(quote))
@@ -42,7 +42,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// Here documents: scripts are planned as what they are.
+    /// Here documents: plans scripts in them by their language.
     pub(super) fn documents(&mut self, script: &Script) {
         for document in &script.documents {
             let Some(command) = script.commands.get(document.command) else { continue };
@@ -80,7 +80,7 @@ impl Reader<'_, '_, '_> {
         target.and_then(|(_, word)| word.plain())
     }
 
-    /// Whether the shell hands the text on as it stands.
+    /// Whether the shell passes the text on unchanged.
     fn is_verbatim(&self, document: &HereDoc) -> bool {
         document.literal || !self.text[document.body.clone()].contains(['$', '`', '\\'])
     }
@@ -99,7 +99,7 @@ impl Reader<'_, '_, '_> {
     }
 
     fn shell_document(&mut self, document: &HereDoc) -> bool {
-        // What is escaped reads differently in the end.
+        // Escaped text has another meaning after expansion.
         if !document.literal && self.text[document.body.clone()].contains('\\') {
             return false;
         }
@@ -108,8 +108,8 @@ impl Reader<'_, '_, '_> {
         plan_part(self.planner, &self.text[body], offset).is_ok()
     }
 
-    /// Plans Python text that stands at `body`; whether that could be done, and each of its
-    /// edits may be written there.
+    /// Plans the Python text at `body`; returns whether it could be planned and `may` accepts the
+    /// text of all its edits.
     fn python(&mut self, body: &Range<usize>, may: impl Fn(&str) -> bool) -> bool {
         let context = python::Context {
             project: self.planner.project,
@@ -124,7 +124,7 @@ impl Reader<'_, '_, '_> {
         true
     }
 
-    /// A here document that is expanded: a variable of it may have got another name.
+    /// An expanded here document: a variable in it may have been renamed.
     fn document(&mut self, body: &Range<usize>) {
         let text = &self.text[body.clone()];
         let mut from = 0;

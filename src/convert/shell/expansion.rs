@@ -1,11 +1,11 @@
-//! Quotes, escapes and expansions: what a word consists of.
+//! Quotes, escapes and expansions: the parts of a word.
 
 use super::lexer::{End, Lexer};
 use super::word::{Variable, Word, is_name};
 use crate::syntax::UnparsableText;
 
 impl Lexer<'_> {
-    /// Reads a word, up to what ends it.
+    /// Reads a word up to its end.
     pub(super) fn word(&mut self, end: End) -> Result<Word, UnparsableText> {
         let start = self.at;
         let mut word = Word::default();
@@ -42,7 +42,7 @@ impl Lexer<'_> {
         Ok(word)
     }
 
-    /// A backslash and the character behind it.
+    /// A backslash and the next character.
     fn escape(&mut self, word: &mut Word, quoted: bool) {
         self.at += 1;
         if let Some(c) = self.peek() {
@@ -74,7 +74,7 @@ impl Lexer<'_> {
                 '\\' => {
                     if let Some(len) = self.continuation() {
                         self.at += len;
-                        // The words on both sides stay apart for those who split the text.
+                        // The words on both sides stay separate when the text is split.
                         word.text.push(' ');
                     } else if matches!(
                         self.rest()[1..].chars().next(),
@@ -95,7 +95,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// What begins with `$` or a backquote.
+    /// An expansion that begins with `$` or a backquote.
     fn dollar(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), UnparsableText> {
         if self.rest().starts_with('`') {
             if end == End::Backquote {
@@ -126,7 +126,7 @@ impl Lexer<'_> {
                 .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
                 .unwrap_or(after.len());
             self.at += 1;
-            // `$12` is `$1` with a 2 behind it.
+            // `$12` is `$1` followed by a 2.
             let digit = after.starts_with(|c: char| c.is_ascii_digit());
             let len = if digit { 1 } else { len };
             if digit || len > 0 && is_name(&after[..len]) {
@@ -194,7 +194,7 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Behind `${`, up to the `}`.
+    /// After `${`, up to the `}`.
     fn braces(&mut self, word: &mut Word, quoted: bool, end: End) -> Result<(), UnparsableText> {
         let opened = self.at;
         self.deeper()?;
@@ -245,7 +245,7 @@ impl Lexer<'_> {
             let default = defaults.then(|| Box::new(operand.clone()));
             word.variables.push(Variable { name, quoted, default });
         }
-        // Variables inside the operand are uses of their own.
+        // Variables inside the operand are separate uses.
         word.variables.append(&mut operand.variables);
         Ok(())
     }

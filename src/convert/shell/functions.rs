@@ -1,4 +1,4 @@
-//! Functions of a script, and what their positional parameters hold.
+//! Functions of a script, and the roles of their positional parameters.
 
 use super::lexer::Command;
 use super::owners::parameter;
@@ -8,7 +8,7 @@ use super::word::{EXPANSION, Word};
 use crate::value;
 
 impl Reader<'_, '_, '_> {
-    /// First pass: which variables take their value from which.
+    /// First pass: records which variables take their value from which.
     pub(super) fn learn_sources(&mut self, index: usize, command: &Command) {
         for word in &command.words {
             let Some((name, value, _)) = word.assignment() else { continue };
@@ -32,9 +32,9 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// What a variable holds, that holds too which it takes its value from.
+    /// Carries the roles of variables to the variables from which they take their value.
     pub(super) fn carry(&mut self) {
-        // A chain is as long as it has links, and these are few.
+        // Each round follows one link of a chain, and chains are short.
         for _ in 0..8 {
             let mut grown = false;
             for (name, from) in &self.names.from {
@@ -50,7 +50,7 @@ impl Reader<'_, '_, '_> {
         }
     }
 
-    /// A call of a function of the script: its arguments are what the parameters hold.
+    /// A call of a function of the script: its arguments are the values of the parameters.
     pub(super) fn call(&mut self, name: &str, words: &[Word]) {
         for (at, word) in words.iter().enumerate() {
             let keys = self.names.values.get(&parameter(name, &(at + 1).to_string()));
@@ -59,7 +59,7 @@ impl Reader<'_, '_, '_> {
                 self.defaults(&key, word);
             }
         }
-        // `run --device cuda`, where the function hands on all that it is given.
+        // `run --device cuda`, where the function passes on all its arguments.
         if words.iter().any(|word| value::role(&word.text).is_some()) {
             self.arguments(words);
         }

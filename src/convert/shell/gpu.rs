@@ -1,5 +1,5 @@
-//! What a script asks of the machine that exists for GPUs only: programs of NVIDIA, images, packages,
-//! the options and directives of schedulers.
+//! GPU-specific requirements of a script: NVIDIA programs, images, packages, and the options and
+//! directives of schedulers.
 
 use std::ops::Range;
 
@@ -142,7 +142,7 @@ impl Reader<'_, '_, '_> {
     }
 }
 
-/// Whether an option of SLURM asks for GPUs.
+/// Whether an option of SLURM requests GPUs.
 fn of_slurm(option: &str, value: Option<&str>) -> bool {
     match option {
         "--gres" => value.is_some_and(|value| value.split(',').any(|part| part.starts_with("gpu"))),

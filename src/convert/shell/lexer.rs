@@ -1,15 +1,15 @@
-//! Words and commands of a POSIX or bash script, with the byte ranges of what they say.
+//! Words and commands of a POSIX or bash script, with the byte ranges of their text.
 //!
 //! Exact where it matters for editing: quotes, escapes, line continuations, comments, here
-//! documents and nested substitutions. What stands between the words (`if`, `;`, `|`, `)`) only
-//! ends a command.
+//! documents and nested substitutions. Anything between the words (`if`, `;`, `|`, `)`) only ends a
+//! command.
 
 use std::ops::Range;
 
 use super::word::Word;
 use crate::syntax::UnparsableText;
 
-/// Nesting beyond this is refused.
+/// Deeper nesting is rejected.
 const MAX_DEPTH: usize = 64;
 
 /// A here document.
@@ -26,22 +26,22 @@ pub(super) struct HereDoc {
 /// Words up to the end of a command.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command {
-    /// The words, redirections among them.
+    /// The words, including redirections.
     pub(super) words: Vec<Word>,
     /// For the elements of `NAME=(…)`, the name.
     pub(super) array: Option<String>,
 }
 
-/// A script taken apart.
+/// A parsed script.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Script {
-    /// The commands, those of substitutions among them.
+    /// The commands, including those of substitutions.
     pub(super) commands: Vec<Command>,
     /// Comments, with the `#`.
     pub(super) comments: Vec<Range<usize>>,
     /// Here documents.
     pub(super) documents: Vec<HereDoc>,
-    /// Functions, with the index of the command that their body begins in.
+    /// Functions, with the index of the command in which their body begins.
     pub(super) functions: Vec<(String, usize)>,
 }
 
@@ -53,7 +53,7 @@ pub(super) enum End {
     Backquote,
 }
 
-/// What is being taken apart, and how far that is.
+/// The text being parsed, and the state of the parser.
 pub(super) struct Lexer<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
@@ -61,12 +61,12 @@ pub(super) struct Lexer<'a> {
     pub(super) script: Script,
     /// Delimiters of here documents that begin at the next line.
     waiting: Vec<(String, bool, bool, usize)>,
-    /// No `))` stands between the current place and this one. Without it, a line of parentheses
-    /// would be searched to its end for each of them.
+    /// There is no `))` between the current place and this one. Without this bound, a line of
+    /// parentheses would be searched to its end for each of them.
     open_until: usize,
 }
 
-/// Takes a script apart.
+/// Parses a script.
 pub(super) fn read(text: &str) -> Result<Script, UnparsableText> {
     let (script, waiting) = (Script::default(), Vec::new());
     let mut lexer = Lexer { text, at: 0, depth: 0, script, waiting, open_until: 0 };
@@ -136,7 +136,7 @@ impl<'a> Lexer<'a> {
                     self.depth -= 1;
                     return Ok(());
                 }
-                // In `((x << 2))` nothing is a here document.
+                // `((x << 2))` contains no here document.
                 '(' if let Some(length) = self.arithmetic_command() => self.at += length,
                 '(' | ')' | ';' | '&' | '|' => {
                     inner = match c {
@@ -149,7 +149,7 @@ impl<'a> Lexer<'a> {
                     let name = name.flatten().and_then(Word::plain).map(str::to_owned);
                     self.at += 1;
                     current = self.begin(None);
-                    // The body begins behind the `)`, which ends a command too.
+                    // The body begins after the `)`, which also ends a command.
                     self.script.functions.extend(name.map(|name| (name, current + 1)));
                 }
                 '<' | '>' => self.redirection(current)?,
@@ -161,7 +161,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// Length of a backslash with the line end behind it.
+    /// Length of a backslash with the following line end.
     pub(super) fn continuation(&self) -> Option<usize> {
         let rest = self.rest();
         if rest.starts_with("\\\n") {

@@ -1,5 +1,5 @@
-//! Shell scripts: variables of the environment, options of programs, packages that are
-//! installed, and the programs of NVIDIA.
+//! Shell scripts: environment variables, options of programs, installed packages, and NVIDIA
+//! programs.
 
 mod arguments;
 mod branches;
@@ -32,7 +32,7 @@ use super::site::Planner;
 use super::syntax::UnparsableText;
 use super::value;
 
-/// Commands that only show their arguments, or look for them in a text.
+/// Commands that only print their arguments, or search for them in a text.
 const SHOW: &[&str] = &["echo", "printf", "cat", "grep", "egrep", "sed", "awk", "logger", "die"];
 
 /// Plans a shell script.
@@ -43,8 +43,8 @@ pub fn plan(planner: &mut Planner<'_>) -> Result<(), UnparsableText> {
     Ok(())
 }
 
-/// Reports addresses of wheels for CUDA that no command with known arguments has: a function of the
-/// script may hand them to pip.
+/// Reports addresses of CUDA wheels that are not arguments of a known command: a function of the
+/// script may pass them to pip.
 fn report_wheels(planner: &mut Planner<'_>, text: &str) {
     const INDEX: &str = "/whl/cu";
     for (at, _) in text.match_indices(INDEX) {
@@ -72,8 +72,8 @@ pub fn plan_part(
     Ok(())
 }
 
-/// Whether a text begins as a command: with a variable of the environment that is set, or with
-/// a program whose arguments are known.
+/// Whether a text begins like a command: with an environment variable that is set, or with a
+/// program whose arguments are known.
 pub fn is_command(text: &str, project: Option<&Project>) -> bool {
     let mut words = text.split_ascii_whitespace().peekable();
     while let Some(word) = words.next_if(|word| word.contains('=')) {
@@ -95,11 +95,11 @@ pub fn is_command(text: &str, project: Option<&Project>) -> bool {
             })
 }
 
-/// What goes over lines, so that no comment can stand in it: words, joined lines, here documents
+/// The spans over several lines that cannot contain comments: words, joined lines, here documents
 /// with their command.
 pub fn spans(text: &str) -> Vec<Range<usize>> {
     let mut out = continued(text);
-    // A script that cannot be read has no places.
+    // A script that cannot be parsed has no places.
     let Ok(script) = lexer::read(text) else { return out };
     for word in script.commands.iter().flat_map(|command| &command.words) {
         if text[word.range.clone()].contains('\n') {
@@ -126,7 +126,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         reader
     }
 
-    /// First pass: what the uses say of the variables.
+    /// First pass: collects the roles of variables from their uses.
     fn learn(&mut self, index: usize, command: &Command) {
         self.learn_sources(index, command);
         for word in &command.words {
@@ -226,7 +226,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         }
     }
 
-    /// Whether this name of the environment is renamed in this script.
+    /// Returns the decision about this environment variable, given the rest of the script.
     fn renamed(&mut self, name: &str) -> Option<environment::EnvDecision> {
         let mut decision = environment::assignment(name, None)?;
         if let Some(Some(new)) = self.names.assigned.get(name) {
@@ -323,7 +323,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         }
     }
 
-    /// Where a value stands, if it can be replaced in one piece.
+    /// The range of a value, if it can be replaced in one piece.
     fn value_range(&self, word: &Word, value: &Range<usize>) -> Option<Range<usize>> {
         if let Some(range) = word.source(value) {
             return Some(self.at(&range));
@@ -336,8 +336,8 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         Some(self.at(&(first.start..last.end)))
     }
 
-    /// `DEVICE=cuda`, `BACKEND=${1:-nccl}`, `ARGS="--device cuda"` where the uses say what the
-    /// variable holds.
+    /// `DEVICE=cuda`, `BACKEND=${1:-nccl}`, `ARGS="--device cuda"`, if the uses of the variable
+    /// show its role.
     fn script_variable(
         &mut self,
         index: usize,
@@ -364,7 +364,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         }
     }
 
-    /// `RUN="CUDA_VISIBLE_DEVICES=0 python train.py"`: a command that is run later.
+    /// `RUN="CUDA_VISIBLE_DEVICES=0 python train.py"`: a command for later use.
     fn nested(&mut self, word: &Word) -> bool {
         let raw = &self.text[word.range.clone()];
         let start = raw.find('=').map_or(0, |equals| equals + 1);
@@ -381,7 +381,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
             && is_command(&word.text, self.planner.project)
     }
 
-    /// Words that are commands: of `ssh`, `tmux`, `bash -c`.
+    /// Words that contain commands: of `ssh`, `tmux`, `bash -c`.
     fn commands_in_words(&mut self, words: &[Word], name: &str) {
         let shell = matches!(
             name,
@@ -396,7 +396,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         }
     }
 
-    /// Plans what stands in one pair of quotes; whether that could be done.
+    /// Plans the text in one pair of quotes; returns whether it could be planned.
     fn quoted(&mut self, range: Range<usize>) -> bool {
         let raw = &self.text[range.clone()];
         let Some(quote) = raw.chars().next().filter(|quote| matches!(quote, '"' | '\'')) else {
@@ -407,8 +407,8 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
         plan_part(self.planner, body, self.offset + range.start + 1).is_ok()
     }
 
-    /// The key that says what a variable holds: the option it is given to, or its own name, if
-    /// a program reads it from the environment or as an argument of its own.
+    /// The key that determines the role of a variable: the option that it is passed to, or its own
+    /// name if a program reads it from the environment or as a separate argument.
     fn key_of(&self, index: usize, name: &str, environment: bool) -> Option<String> {
         let qualified = self.owners.qualified(index, name);
         let used = self.names.values.get(&qualified).and_then(|keys| keys.first()).cloned();
@@ -428,7 +428,7 @@ impl<'p, 'a, 's> Reader<'p, 'a, 's> {
     }
 }
 
-/// The value as far as it is known; for search paths as it is written.
+/// The value as far as it is known; for search paths, as written.
 fn known_value(
     word: &Word,
     value: &Range<usize>,
@@ -442,11 +442,11 @@ fn known_value(
         return Some(raw.trim_matches(['"', '\'']).to_owned());
     }
     let text = &word.text[value.clone()];
-    // `{0}` is filled in by the program that holds this command.
+    // The program that contains this command replaces `{0}`.
     (!adds && !text.contains([EXPANSION, '{'])).then(|| text.to_owned())
 }
 
-/// Variables that a command sets, with what is known of their values.
+/// Variables that a command sets, with the known parts of their values.
 fn environment_assignments(
     command: &Command,
     source: &str,
@@ -461,7 +461,7 @@ fn environment_assignments(
         .filter_map(|word| {
             let (name, value, adds) = word.assignment()?;
             let name = &word.text[name];
-            // Only variables of rules are of interest.
+            // Only variables with a rule matter.
             Rules::builtin().find(Match::Env, name)?;
             Some((name.to_owned(), known_value(word, &value, name, adds, source)))
         })

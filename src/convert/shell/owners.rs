@@ -1,13 +1,13 @@
-//! Which function of a script each command is in.
+//! The enclosing function of each command of a script.
 
 use std::collections::BTreeSet;
 
 use super::lexer::Script;
 
-/// Which function each command stands in.
+/// The enclosing function of each command.
 #[derive(Debug, Default)]
 pub(super) struct Owners {
-    /// By command: the function, if it stands in one.
+    /// The function by command, if the command is in one.
     by_command: Vec<Option<String>>,
     names: BTreeSet<String>,
 }
@@ -46,7 +46,8 @@ impl Owners {
         self.names.contains(name)
     }
 
-    /// The name of a variable; of a positional parameter, with the function that it belongs to.
+    /// The name of a variable. For a positional parameter, it includes the function that it belongs
+    /// to.
     pub(super) fn qualified(&self, command: usize, name: &str) -> String {
         if !name.starts_with(|c: char| c.is_ascii_digit()) {
             return name.to_owned();

@@ -1,10 +1,10 @@
-//! Which words of a command are programs, and which of them runs what follows.
+//! The words of a command that are programs, and those that run the following program.
 
 use super::lexer::Command;
 use super::word::EXPANSION;
 use crate::python::Project;
 
-/// Commands whose options are known to mean something else.
+/// Commands whose options are known to have another meaning.
 pub(super) const NOT_ASKED: &[&str] =
     &["[", "[[", "test", "git", "find", "wget", "curl", "rsync", "scp", "mount", "case", "for"];
 
@@ -12,7 +12,7 @@ pub(super) const NOT_ASKED: &[&str] =
 pub(super) const KEYWORDS: &[&str] =
     &["if", "then", "else", "elif", "while", "until", "do", "!", "{", "time", "exec", "command"];
 
-/// Programs that run the program that their arguments name.
+/// Programs that run the program in their arguments.
 pub(super) const WRAPPERS: &[&str] = &[
     "env",
     "nohup",
@@ -54,7 +54,7 @@ pub(super) const WRAPPERS: &[&str] = &[
     "ENTRYPOINT",
 ];
 
-/// Programs of the CUDA toolkit and their like.
+/// Programs of the CUDA toolkit and similar ones.
 pub(super) const CUDA_TOOLS: &[&str] = &[
     "nvcc",
     "nvprof",
@@ -72,7 +72,7 @@ pub(super) const CUDA_TOOLS: &[&str] = &[
     "trtexec",
 ];
 
-/// Programs that take devices, or start a script of the tree.
+/// Programs that accept devices, or start a script of the tree.
 const LAUNCHERS: &[&str] = &[
     "torchrun",
     "accelerate",
@@ -122,7 +122,7 @@ pub(super) fn is_script(word: &str) -> bool {
     [".py", ".sh"].iter().any(|ending| word.len() > ending.len() && word.ends_with(ending))
 }
 
-/// Index of the word that is the program whose arguments follow.
+/// Index of the word that is the program of the following arguments.
 pub(super) fn program(command: &Command, project: Option<&Project>) -> Option<usize> {
     let first = name_at(command)?;
     let word = &command.words[first];
@@ -138,6 +138,6 @@ pub(super) fn program(command: &Command, project: Option<&Project>) -> Option<us
     if let Some(at) = found {
         return Some(first + at);
     }
-    // `$PYTHON main.py` is met above; `$LAUNCHER "$@" --device cuda` has no other sign.
+    // `$PYTHON main.py` is found above; `$LAUNCHER "$@" --device cuda` has no other evidence.
     variable.then_some(first)
 }

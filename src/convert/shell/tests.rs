@@ -19,7 +19,7 @@ fn flags(text: &str) -> Vec<&'static str> {
         .collect()
 }
 
-/// What becomes of a script; a second run must plan no edit.
+/// The converted script; asserts that a second run plans no edit.
 fn converted(text: &str) -> String {
     let after = apply(text, &planned(text).edits);
     assert_eq!(planned(&after).edits, [], "a second run edits\n{after}");

@@ -1,4 +1,5 @@
-//! `vllm serve --device cuda`: vLLM chooses the device itself, and newer releases refuse the option.
+//! `vllm serve --device cuda`: vLLM chooses the device itself, and newer releases reject the
+//! option.
 
 use super::super::rules::Rules;
 use super::super::site::Certainty;

@@ -1,4 +1,4 @@
-//! A word of a script: what it says, and where that stands.
+//! A word of a script: its text and its ranges in the source.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ pub(super) const EXPANSION: char = '\0';
 pub(super) struct Variable {
     /// Range of the name.
     pub(super) name: Range<usize>,
-    /// Whether it stands in double quotes.
+    /// Whether it is inside double quotes.
     pub(super) quoted: bool,
-    /// The default of `${NAME:-default}` and its relatives.
+    /// The default of `${NAME:-default}` and similar expansions.
     pub(super) default: Option<Box<Word>>,
 }
 
@@ -25,7 +25,7 @@ struct Stretch {
     quoted: bool,
 }
 
-/// A word: what it says after quotes are removed, and where that stands.
+/// A word: its text without quotes, with its ranges in the source.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Word {
     /// The whole word in the source, with its quotes.
@@ -38,7 +38,7 @@ pub(super) struct Word {
 }
 
 impl Word {
-    /// Range in the source of a part of the text, if it stands there in one piece.
+    /// Range in the source of a part of the text, if it is contiguous there.
     pub(super) fn source(&self, part: &Range<usize>) -> Option<Range<usize>> {
         let at = self.stretches.partition_point(|stretch| stretch.text <= part.start);
         let stretch = self.stretches.get(at.checked_sub(1)?)?;
@@ -47,7 +47,7 @@ impl Word {
             .then(|| stretch.source + offset..stretch.source + offset + part.len())
     }
 
-    /// Whether all of a part of the text stands without quotes.
+    /// Whether a part of the text is entirely unquoted.
     pub(super) fn unquoted(&self, part: &Range<usize>) -> bool {
         self.stretches
             .iter()
@@ -55,12 +55,13 @@ impl Word {
             .all(|stretch| !stretch.quoted)
     }
 
-    /// The text, unless there is an expansion in it.
+    /// The text, unless it contains an expansion.
     pub(super) fn plain(&self) -> Option<&str> {
         (!self.text.contains(EXPANSION)).then_some(self.text.as_str())
     }
 
-    /// Name and value of `NAME=value`, as parts of the text; with `+=` the value only adds.
+    /// Name and value of `NAME=value`, as parts of the text, and whether the value is appended
+    /// (`+=`).
     pub(super) fn assignment(&self) -> Option<(Range<usize>, Range<usize>, bool)> {
         let equals = self.text.find('=')?;
         let adds = self.text[..equals].ends_with('+');

@@ -28,14 +28,15 @@ fn copying_writes_nothing_outside() {
     let race = Race::start("d");
     let (mut whole, mut failed) = (0, 0);
     for number in race.rounds() {
-        // Into the root, where `d` is exchanged, and into what is exchanged.
+        // The output is the root, in which `d` is exchanged, or a directory inside the exchanged
+        // one.
         let output = if number % 2 == 0 { race.root() } else { race.root().join("d/out") };
         match copy(&scope, &found, &Plan::default(), &output, true) {
             Ok(_) => whole += 1,
             Err(_) => failed += 1,
         }
         race.assert_outside(None);
-        // A link that gave way to a directory is laid again.
+        // Recreates a link that was replaced by a directory.
         let outside = race.outside();
         for name in ["d", "d.other"] {
             let path = race.root().join(name);

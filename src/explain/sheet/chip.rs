@@ -5,9 +5,9 @@ use data::{Matrix, ui};
 
 use super::{Fit, Sheet, SheetKind};
 
-/// Words of product names, and the generation of their chips. Source: the product lists of
-/// `[[os]]` in the matrix (driver release notes) and of the HCCL documentation
-/// (hicann/hccl@09300b70), which write the generation behind the name.
+/// Words of product names, and the generation of their chips. Source: the product lists of `[[os]]`
+/// in the matrix (driver release notes) and of the HCCL documentation (hicann/hccl@09300b70), which
+/// put the generation after the name.
 const PRODUCTS: &[(&str, ChipFamily)] = &[
     ("200i dk a2", ChipFamily::A310B),
     ("500 a2", ChipFamily::A310B),
@@ -91,7 +91,7 @@ fn family_of_pci(text: &str) -> Option<ChipFamily> {
 
 fn family_of_name(text: &str) -> Option<ChipFamily> {
     let name = text.replace(' ', "");
-    // Numbers alone are no chip, and `a2` may be anything.
+    // A bare number is not a chip, and short names other than `a2` and `a3` are ambiguous.
     let is_named = name.chars().any(|c| c.is_ascii_alphabetic())
         && (name.len() > 3 || ["a2", "a3"].contains(&name.to_ascii_lowercase().as_str()))
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
@@ -144,7 +144,7 @@ pub(super) fn read_row(text: &str) -> Vec<Sheet> {
     };
     sheet.judge(fit, statement);
     sheet.commands = match fit {
-        // The health is that of the driver: it says nothing of the results.
+        // The driver reports the health, which does not prove correct results.
         Fit::Fits => vec!["ascend-doctor verify".to_owned()],
         _ => vec![
             format!("npu-smi info -t health -i {number}"),

@@ -5,7 +5,7 @@ use data::ui;
 
 use super::{Sheet, SheetKind, release};
 
-/// Names of images, and what the version of their tags is of.
+/// Names of images, and the packages whose versions are in their tags.
 const IMAGES: [(&str, &str); 3] =
     [("vllm-ascend", "vllm_ascend"), ("cann", "cann"), ("mindspore", "mindspore")];
 
@@ -38,7 +38,7 @@ pub(super) fn read(text: &str) -> Vec<Sheet> {
             sheet.fact(ui::SHEET_OS, part);
         }
     }
-    // Without a chip, the image of vllm-ascend is the one for Atlas A2.
+    // Without a chip in its tag, an image of vllm-ascend is the one for Atlas A2.
     if *package == "vllm_ascend" && !sheet.facts.iter().any(|fact| fact.key == "chip_key") {
         sheet.fact(ui::SHEET_CHIP_KEY, ChipFamily::A910B.label());
     }

@@ -1,4 +1,4 @@
-//! Versions of packages, of CANN and of the driver, alone or together, in any words.
+//! Versions of packages, of CANN and of the driver, single or combined, in any wording.
 
 mod pair;
 
@@ -12,7 +12,7 @@ use regex::Regex;
 
 use super::{Sheet, SheetKind};
 
-/// What a version is of.
+/// The package of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Package {
     /// torch_npu.
@@ -73,10 +73,10 @@ const NAMES: [(&str, Package); 17] = [
     ("python", Package::Python),
 ];
 
-/// As many rows of a list as are shown.
+/// Maximum number of rows of a list to show.
 const FEW: usize = 6;
 
-/// A package, what separates it from a version, and the version.
+/// A package, its separator from the version, and the version.
 static NAMED: LazyLock<Regex> = LazyLock::new(|| {
     let names: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
     let names = names.join("|");
@@ -93,7 +93,7 @@ pub(super) fn read(text: &str) -> Vec<Sheet> {
     let named = read_named(text);
     match named.as_slice() {
         [] => read_bare(text),
-        // Words about something else that happen to hold a version are a log.
+        // A longer text that happens to contain a version is a log.
         [(package, version)] => {
             let other = text.split_whitespace().count().saturating_sub(4) > 0;
             let sheet = if other { None } else { of(*package, version) };
@@ -119,7 +119,7 @@ fn read_named(text: &str) -> Vec<(Package, String)> {
     found
 }
 
-/// A version without a name: whatever the tables hold under exactly this version.
+/// A version without a name: all packages in the tables with exactly this version.
 fn read_bare(text: &str) -> Vec<Sheet> {
     let version = text.trim_start_matches(['v', 'V']);
     let is_version = version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.');
@@ -147,7 +147,7 @@ pub(super) fn together(versions: &[(Package, String)]) -> Option<Sheet> {
     pair::read(&names.collect::<Vec<_>>().join(" "), versions)
 }
 
-/// The sheet of a package by the name that an index, a tag or a list uses.
+/// The sheet of a package by its name in an index, a tag or a list.
 pub(super) fn of_package(name: &str, version: &str) -> Option<Sheet> {
     let name = name.to_ascii_lowercase();
     let (_, package) = NAMES.iter().find(|(known, _)| *known == name)?;
@@ -223,7 +223,7 @@ fn torch_npu(asked: &str) -> Option<Sheet> {
 fn torch(asked: &str) -> Option<Sheet> {
     let matrix = Matrix::builtin();
     let found = resolve_version(asked.split('+').next()?, matrix.torch_versions()).ok()?;
-    // `2.9` is the line of 2.9.0 and 2.9.1.
+    // `2.9` is the release line of 2.9.0 and 2.9.1.
     let line: Vec<u64> = asked.split('.').filter_map(|part| part.parse().ok()).collect();
     let is_asked = |row: &&data::matrix::TorchNpu| match line.len() {
         2 => row.torch.release().starts_with(&line),
@@ -286,7 +286,7 @@ fn cann(asked: &str) -> Option<Sheet> {
     (!sheet.facts.is_empty()).then_some(sheet)
 }
 
-/// A driver by its version (`25.2.0`), or by the inner version that its file has beside it.
+/// A driver by its version (`25.2.0`).
 fn driver(asked: &str) -> Option<Sheet> {
     let matrix = Matrix::builtin();
     let version: DottedVersion = asked.trim().parse().ok()?;
@@ -324,7 +324,7 @@ fn of_inner(text: &str) -> Option<Sheet> {
     if let Some(row) = matrix.cann.iter().find(|row| same(&row.innerversion)) {
         return cann(&row.version.to_string());
     }
-    // Builds of one line differ in their last digits only.
+    // Builds of one release line differ only in their last digits.
     let near = matrix
         .drivers
         .iter()

@@ -1,5 +1,5 @@
-//! Environment variables, with or without a value: `data/env_values.tsv`, and for names of CUDA the
-//! rules of `convert`.
+//! Environment variables, with or without a value: `data/env_values.tsv`, and the rules of
+//! `convert` for CUDA variables.
 
 use base::report::{Evidence, Finding, Severity};
 use base::text::{Lang, Text};
@@ -49,7 +49,7 @@ fn of_table(name: &str, value: Option<&str>) -> Option<Sheet> {
     let Some(row) = VariableTable::builtin().find(&upper) else { return of_list(&upper, value) };
     let mut sheet = Sheet::new(SheetKind::Variable, &upper);
     if let Some(other) = row.read_instead() {
-        // The name may be the own one of a script, so that it is no fault to set it.
+        // The name may belong to a script, so setting it is not an error.
         sheet.summary = ui::SheetUnread { name: row.name, other }.text();
         sheet.fact(ui::SHEET_INSTEAD, other);
         sheet.commands.push(format!("ascend-doctor explain {other}"));
@@ -109,7 +109,7 @@ fn describe_value(part: &str) -> Text {
     }
 }
 
-/// What `check` says of a machine on which this variable has this value.
+/// The finding of `check` for a machine on which this variable has this value.
 fn find_fault(name: &str, value: &str) -> Option<Finding> {
     let mut facts = Facts::default();
     facts.env.known = true;
@@ -123,7 +123,7 @@ fn find_fault(name: &str, value: &str) -> Option<Finding> {
     })
 }
 
-/// The sheet of a variable of which only the reader is known.
+/// The sheet of a variable for which only the reader is known.
 fn of_list(name: &str, value: Option<&str>) -> Option<Sheet> {
     let known = EnvVars::builtin();
     let (reader, _) = known.names.iter().find(|(_, names)| names.iter().any(|own| own == name))?;
@@ -137,7 +137,7 @@ fn of_list(name: &str, value: Option<&str>) -> Option<Sheet> {
     Some(sheet)
 }
 
-/// The sheet of a variable of CUDA: what stands in its place on an NPU.
+/// The sheet of a CUDA variable: its replacement on an NPU.
 fn of_rule(name: &str, value: Option<&str>) -> Option<Sheet> {
     let rule = Rules::builtin().find(Match::Env, name)?;
     let mut sheet = Sheet::new(SheetKind::Variable, name);

@@ -12,7 +12,7 @@ pub(super) fn read(text: &str) -> Vec<Sheet> {
     let Some(file) = text.rsplit('/').next().filter(|file| file.ends_with(".whl")) else {
         return Vec::new();
     };
-    // An address writes `+` of a local version so.
+    // Addresses encode the `+` of a local version in this way.
     let file = file.replace("%2B", "+").replace("%2b", "+");
     let stem = file.trim_end_matches(".whl");
     let parts: Vec<&str> = stem.split('-').collect();
@@ -56,7 +56,7 @@ fn read_python(tag: &str) -> String {
     }
 }
 
-/// `2.28` of `manylinux_2_28_aarch64`; of the names before those numbers, as PEP 600 has them.
+/// `2.28` of `manylinux_2_28_aarch64`, or the version that PEP 600 gives for older names.
 fn read_glibc(platform: &str) -> Option<String> {
     let newest = platform.split('.').next()?;
     let rest = newest.strip_prefix("manylinux")?;

@@ -1,6 +1,6 @@
-//! What the arguments of well-known functions are: messages, options, keys.
+//! The meaning of arguments of well-known functions: messages, options, keys.
 
-/// Functions and methods whose strings are read by users.
+/// Functions and methods whose string arguments are shown to users.
 const MESSAGES: &[&str] = &[
     "print",
     "warn",
@@ -44,7 +44,7 @@ const MESSAGES: &[&str] = &[
     "_",
 ];
 
-/// Keyword arguments whose strings are read by users.
+/// Keyword arguments whose strings are shown to users.
 const WORDS: &[&str] = &[
     "help",
     "description",
@@ -102,7 +102,7 @@ pub(super) fn is_known_message(name: &str) -> bool {
     MESSAGES.contains(&name)
 }
 
-/// Whether a function seems to print or log its arguments.
+/// Whether the name suggests that a function prints or logs its arguments.
 pub(super) fn is_message(name: &str) -> bool {
     is_known_message(name)
         || name.starts_with("print")
@@ -135,7 +135,7 @@ pub(super) fn is_key(name: &str) -> bool {
     KEYS.contains(&name)
 }
 
-/// The name that an option of a command line gives its value.
+/// The name of the value that a command-line option sets.
 pub(super) fn destination(option: &str) -> String {
     option.trim_start_matches('-').split('/').next().unwrap_or_default().replace('-', "_")
 }

@@ -1,20 +1,20 @@
-//! What a string or a name of a source is there for.
+//! The purpose of a string or a name in a source.
 
 use ruff_text_size::{Ranged as _, TextRange};
 
 use crate::ledger::entry::{Claim, Class, Definition, Reason, Wanted, Witness};
 use crate::rules::Rule;
 
-/// What a string or a name is there for.
+/// The purpose of a string or a name.
 #[derive(Debug, Clone)]
 pub(super) enum Meaning {
-    /// A string whose place tells nothing.
+    /// A string whose place shows no purpose.
     Plain,
-    /// Words for readers. The witness is the line that makes them so.
+    /// Text for readers. The witness is the line that shows this.
     Prose(u32),
     /// Text that a test expects, on this line.
     Test(u32),
-    /// The owner of something outside of the project.
+    /// The owner of something outside the project.
     Address(u32),
     /// A name that is defined on this line.
     Defined(u32),
@@ -26,7 +26,7 @@ pub(super) enum Meaning {
     KeyOr(Wanted, u32),
     /// A name, if the tree defines it so.
     Own(String, Wanted),
-    /// A name of which the table of rules states that it stays.
+    /// A name that stays because of a rule.
     Rule(&'static Rule),
     /// A name that a reported import binds.
     Manual(&'static Rule),
@@ -50,7 +50,7 @@ impl Meaning {
     }
 }
 
-/// Ranges with their meanings, in the order of the text once it is sorted.
+/// Ranges with their meanings, in the order of the text after sorting.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ranges {
     all: Vec<(TextRange, Meaning)>,
@@ -65,7 +65,7 @@ impl Ranges {
         self.all.sort_by_key(|(range, _)| (range.start(), range.end()));
     }
 
-    /// The range around `at`. Ranges do not nest; of equal ones the first counts.
+    /// The range around `at`. Ranges do not nest; the first of several equal ranges counts.
     pub(super) fn of(&self, at: TextRange) -> Option<(TextRange, &Meaning)> {
         let after = self.all.partition_point(|(range, _)| range.start() <= at.start());
         let last = self.all.get(after.checked_sub(1)?)?.0;
@@ -75,7 +75,7 @@ impl Ranges {
     }
 }
 
-/// The same of names, of which only the meaning counts.
+/// The ranges of names, for which only the meaning matters.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names(pub(super) Ranges);
 
@@ -85,12 +85,12 @@ impl Names {
     }
 }
 
-/// What a walk finds out.
+/// The results of a walk.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Meanings {
     pub(super) strings: Ranges,
     pub(super) names: Names,
-    /// Calls whose function a rule reports: what they are given goes with them.
+    /// Calls whose function a rule reports: their arguments belong to the same manual work.
     pub(super) manual: Vec<(TextRange, &'static Rule)>,
     pub(super) definitions: Vec<Definition>,
 }

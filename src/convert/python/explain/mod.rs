@@ -1,4 +1,5 @@
-//! Tokens of the ledger in a Python source: why each that no edit and no report accounts for stays.
+//! Tokens of the ledger in a Python source: the reason why each token without an edit or report
+//! stays.
 //!
 //! ```text
 //! text -> tree -> Walk (meaning of strings and names) -> tokens by lexical kind -> claims
@@ -39,7 +40,7 @@ pub(crate) struct Explained {
     pub definitions: Vec<Definition>,
 }
 
-/// What is explained: the tokens of a text, with the plan for it.
+/// The input: the tokens of a text, with the plan for it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub text: &'a str,
@@ -51,7 +52,7 @@ pub(crate) struct Subject<'a> {
     pub test: bool,
 }
 
-/// What a source shows about its strings and names, for as long as its tree is not needed again.
+/// The facts of a source about its strings and names, kept so that its tree is not needed again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Evidence {
     meanings: Meanings,
@@ -59,19 +60,19 @@ pub(crate) struct Evidence {
     comments: Vec<TextRange>,
     exempt: Exempt,
     withheld: Vec<Withheld>,
-    /// Words that only choose between ways of the file, with the places that show it.
+    /// Words that only select between variants within the file, with the places that show this.
     own_words: Vec<(TextRange, TextRange)>,
     /// The statement that builds CUDA extensions, in a script that does.
     build: Option<TextRange>,
 }
 
 impl Evidence {
-    /// Adds the places that a first plan changes and the final one does not.
+    /// Adds the places that an earlier plan changes and the final one does not.
     pub(super) fn with_withheld(self, withheld: Vec<Withheld>) -> Self {
         Self { withheld, ..self }
     }
 
-    /// Reads the evidence of a source; `comments` are all comments of it.
+    /// Collects the evidence of a source; `comments` are all its comments.
     pub(super) fn of(
         source: &Source<'_>,
         subject: &Subject<'_>,
@@ -161,8 +162,7 @@ impl Evidence {
     }
 }
 
-/// Explains the tokens of a Python source: by the evidence that its plan brings along, or by
-/// reading it.
+/// Explains the tokens of a Python source with the evidence in its plan, or by parsing it.
 ///
 /// # Errors
 ///
@@ -198,9 +198,10 @@ fn explained(evidence: &Evidence, subject: &Subject<'_>, context: &Context<'_>) 
     }
 }
 
-/// The element around `at` of a list in the order of the text; of nested ones one of the innermost.
+/// The element around `at` of a list in the order of the text; of nested elements, an innermost
+/// one.
 fn enclosing<T>(all: &[T], at: TextRange, range: impl Fn(&T) -> TextRange) -> Option<&T> {
-    /// Elements before `at` that are looked at: they nest only so deep.
+    /// Maximum number of elements before `at` to examine: nesting is not deeper.
     const NEAR: usize = 16;
     let after = all.partition_point(|one| range(one).start() <= at.start());
     all[..after].iter().rev().take(NEAR).find(|one| range(one).contains_range(at))
@@ -221,7 +222,7 @@ fn string(
     let place = column..(column + range.len()).min(text.len());
     let is_device = is_device(content);
     match meaning {
-        // `import_module("tensorrt")` is manual work of the library, other bare words are open.
+        // `import_module("tensorrt")` is manual work for the library, other bare words are open.
         Meaning::Plain | Meaning::Test(_) if is_device => {
             library(content, context).map_or(Claim::Open, Claim::Is)
         }
@@ -260,7 +261,7 @@ fn string(
     }
 }
 
-/// A library or package that the table of rules knows, named by a whole string: `tritonclient[all]`.
+/// A library or package with a rule, named by a whole string: `tritonclient[all]`.
 fn library(text: &str, context: &Context<'_>) -> Option<Class> {
     let name = text.split(['[', '=', '<', '>', '!', '~']).next().unwrap_or(text).trim();
     let rules = Rules::builtin();
@@ -268,19 +269,19 @@ fn library(text: &str, context: &Context<'_>) -> Option<Class> {
     if context.is_own_package(name.split('.').next().unwrap_or(name)) {
         return None;
     }
-    // `lightning.fabric.utilities`: the module is of the library.
+    // `lightning.fabric.utilities`: the module belongs to the library.
     let module =
         |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._".contains(&byte));
     let root = || name.split_once('.').filter(|_| module(name)).map(|(root, _)| root);
     let rule = known.or_else(|| rules.find(Match::Library, root()?))?;
-    // Words of devices are no names of libraries.
+    // Device words are not library names.
     (!is_device_word(name)).then(|| match rule.action {
         Action::Flag | Action::Rewrite => manual(rule),
         _ => by_rule(rule),
     })
 }
 
-/// A macro for the compiler, where the file builds a CUDA extension: it goes with the extension.
+/// A compiler macro in a file that builds a CUDA extension: it belongs to the extension.
 fn macro_of_extension(text: &str, plan: &FilePlan) -> Option<&'static Rule> {
     let name = text.trim_start_matches("-D");
     let is_macro = name.bytes().all(|byte| {
@@ -293,7 +294,7 @@ fn macro_of_extension(text: &str, plan: &FilePlan) -> Option<&'static Rule> {
     Some(site.rule)
 }
 
-/// As much of a string as tells what it is.
+/// The start of a string, long enough to classify it.
 fn start_of(text: &str) -> &str {
     let mut end = text.len().min(640);
     while !text.is_char_boundary(end) {
@@ -302,7 +303,7 @@ fn start_of(text: &str) -> &str {
     &text[..end]
 }
 
-/// Whether a text is a device or a backend from end to end.
+/// Whether a text as a whole is a device or a backend.
 fn is_device(text: &str) -> bool {
     let text = text.trim_matches(['"', '\'']);
     let head = text.split(':').next().unwrap_or(text);

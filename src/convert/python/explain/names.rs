@@ -38,10 +38,10 @@ impl<'a> Walk<'a> {
         self.found.names.0.add(alias.name.range(), meaning);
     }
 
-    /// What a dotted name of an import is.
+    /// The meaning of a dotted name of an import.
     pub(super) fn path_meaning(&self, path: &str, range: TextRange) -> Meaning {
         let first = path.split('.').next().unwrap_or(path);
-        // `@pytest.mark.gpu` names a mark of the project.
+        // `@pytest.mark.gpu` names a marker of the project.
         if path.starts_with("pytest.mark.") {
             return Meaning::Defined(self.line(range.start()));
         }
@@ -55,11 +55,11 @@ impl<'a> Walk<'a> {
         if let Some(rule) = self.flagged(range).or_else(|| self.flagged_import(range)) {
             return Meaning::Manual(rule);
         }
-        // `from other.layers.spconv import x`: the library within another one.
+        // `from other.layers.spconv import x`: the library inside another package.
         let part = || path.split('.').find_map(|part| Rules::builtin().find(Match::Library, part));
         let rule = rule_of(path).or_else(|| part().filter(|rule| rule.action == Action::Flag));
         let Some(rule) = rule else {
-            // A package of the tree that is found by a path of its own: two parts of its name tell.
+            // A package of the tree with another root: two parts of its name identify it.
             let mut parts = path.rsplit('.').skip_while(|part| !tokens::any(part.as_bytes()));
             return match (parts.next(), parts.next()) {
                 (Some(last), Some(above)) => Meaning::Own(format!("{above}/{last}"), Wanted::Path),
@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
         statement.contains_range(at).then(|| self.flagged(statement))?
     }
 
-    /// The import behind a name, if the name is imported.
+    /// The import that binds a name, if the name is imported.
     fn import(&self, name: &str) -> Option<(&str, TextRange)> {
         let (_, bindings) = self.source.scopes.bindings(name, self.scope)?;
         bindings.iter().find_map(|binding| match binding {
@@ -101,7 +101,7 @@ impl<'a> Walk<'a> {
             None => Meaning::Own(name.to_owned(), Wanted::Any),
         };
         let meaning = match meaning {
-            // A variable of this very file may be called as the device is.
+            // A variable of the same file may be named like the device.
             Meaning::Own(name, Wanted::Any) if is_bare(&name) => {
                 let bound = self.source.scopes.bindings(&name, self.scope).is_some();
                 match self.variables.get(&name).filter(|_| bound) {
@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
                 other => other,
             },
             (Some(path), None) => rule_of(&path).map_or_else(own, Meaning::Rule),
-            // A call of the method of tensors: no name of the project explains it.
+            // A call of the tensor method: no name of the project explains it.
             (None, _) if called && is_device_word(name) => Meaning::Plain,
             // `config = tf.ConfigProto(); config.gpu_options`
             (None, _) => self.library_of(expr).map_or_else(own, Meaning::Manual),
@@ -140,7 +140,8 @@ impl<'a> Walk<'a> {
         self.found.names.0.add(range, meaning);
     }
 
-    /// The reported library whose function made the object that a chain of attributes begins with.
+    /// The reported library whose function created the object at the start of a chain of
+    /// attributes.
     fn library_of(&self, expr: &'a Expr) -> Option<&'static Rule> {
         let name = root(expr)?;
         let (home, bindings) = self.source.scopes.bindings(name, self.scope)?;
@@ -181,7 +182,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The rule for a dotted name or for the longest part of it that has one.
+/// The rule for a dotted name, or for the longest prefix of it that has one.
 fn rule_of(path: &str) -> Option<&'static Rule> {
     let public = canonical(path);
     let rules = Rules::builtin();
@@ -197,7 +198,7 @@ fn rule_of(path: &str) -> Option<&'static Rule> {
     }
 }
 
-/// The statements that import, wherever they stand.
+/// All import statements, including nested ones.
 pub(super) fn imports(body: &[Stmt]) -> Vec<TextRange> {
     struct Imports(Vec<TextRange>);
     impl<'a> Visitor<'a> for Imports {

@@ -1,5 +1,5 @@
-//! Code that stays since it handles NPUs next to CUDA, or decides what is built: with the line that
-//! shows it.
+//! Code that stays because it handles NPUs next to CUDA, or selects what to build, with the line
+//! that shows it.
 
 use std::ops::RangeInclusive;
 
@@ -31,7 +31,7 @@ impl Siblings {
             let last = lines.line(statement.end().to_usize());
             let near = lines.line(range.start().to_usize());
             let nearest = |all: &[u32]| closest(all, near, first..=last);
-            // The witness may stand before the statement, as an early return does.
+            // The witness may precede the statement, as an early return does.
             let close = |all: &[u32]| closest(all, near, near.saturating_sub(12)..=near + 12);
             let sibling = nearest(&npu).or_else(|| close(&npu));
             sibling

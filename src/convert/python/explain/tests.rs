@@ -6,7 +6,7 @@ use crate::ledger::tokens;
 use crate::options::Options;
 use crate::python::plan;
 
-/// The claims about the tokens of a source that `convert` has planned, as short words.
+/// The claims about the tokens of a planned source, in short form.
 fn claims(source: &str) -> Vec<String> {
     let options = Options::default();
     let context = Context::alone(&options);

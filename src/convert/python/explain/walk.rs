@@ -1,5 +1,5 @@
-//! The walk that finds out what strings and names with tokens are there for. What has no token in
-//! it is not entered.
+//! The walk that determines the meaning of strings and names with tokens. It skips nodes without
+//! tokens.
 
 use foldhash::HashMap;
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
@@ -21,7 +21,7 @@ use crate::python::source::Source;
 use crate::rules::{Action, Rules};
 use pysyntax::scope::ScopeId;
 
-/// Reported calls whose arguments are looked for.
+/// Maximum number of reported calls whose arguments are examined.
 const MAX_CALLS: usize = 2000;
 
 /// The walk through one module.
@@ -30,11 +30,11 @@ pub(super) struct Walk<'a> {
     pub(super) subject: &'a Subject<'a>,
     lines: &'a TextLines<'a>,
     pub(super) scope: ScopeId,
-    /// What strings are that stand in the expression around them.
+    /// The meaning of strings in the current expression.
     meaning: Meaning,
-    /// Whether names that are bound are fields of a class.
+    /// Whether bound names are fields of a class.
     in_class: bool,
-    /// The line of the function of a test around.
+    /// The line of the enclosing test function.
     test: Option<u32>,
     /// Statements that import, in the order of the text.
     pub(super) imports: Vec<TextRange>,
@@ -71,7 +71,7 @@ impl<'a> Walk<'a> {
         self.found
     }
 
-    /// Whether any token stands in `range`.
+    /// Whether `range` contains a token.
     pub(super) fn has_token(&self, range: TextRange) -> bool {
         let tokens: &[Token] = self.subject.tokens;
         let first = tokens.partition_point(|token| token.start < range.start().to_usize());
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
         {
             self.found.manual.push((call.range(), rule));
         }
-        // Arguments that a rule of the function leaves as they are.
+        // Arguments that a rule of the function leaves unchanged.
         if let Some(path) = self.source.scopes.path(&call.func, self.scope) {
             for parameter in Rules::builtin().parameters(&path) {
                 let mut rules = Rules::builtin().of_parameter(parameter);
@@ -200,7 +200,7 @@ impl<'a> Walk<'a> {
                 Some(text) if calls::is_route(name) && text.starts_with('/') => {
                     Meaning::Defined(line)
                 }
-                // A device is no message, unless the function is known to print it.
+                // A device is not a message, unless the function is known to print it.
                 Some(text) if super::is_device(text) && !calls::is_known_message(name) => {
                     Meaning::Plain
                 }
@@ -251,7 +251,7 @@ impl<'a> Walk<'a> {
         self.found.strings.add(super::text_range(&content), self.meaning.clone());
     }
 
-    /// A key that is looked up: one of the project, or a longer word that is a key whoever writes it.
+    /// A key that is looked up: one of the project, or a longer word that is a key in any case.
     fn key_that_is_read(text: &str, line: u32) -> Meaning {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
         if super::is_device(text) || is_bare(text) || !text.bytes().all(word) {

@@ -1,4 +1,4 @@
-//! Calls: what an argument means by the function that takes it, and by its place.
+//! Calls: the meaning of an argument by the called function and by its position.
 
 use super::{becomes, flags, stays};
 
@@ -65,7 +65,7 @@ fn variables_of_the_environment_stand_in_their_place() {
         "NAME = 'CUDA_VISIBLE_DEVICES'\nos.getenv(NAME)\n",
         "NAME = 'ASCEND_RT_VISIBLE_DEVICES'\nos.getenv(NAME)\n",
     );
-    // A name that something else than the environment is asked for may be any key.
+    // A name that is looked up in an object other than the environment may be any key.
     stays("NAME = 'CUDA_VISIBLE_DEVICES'\nother.get(NAME)\n");
     stays("NAME = 'CUDA_VISIBLE_DEVICES'\nos.environ.get('x', NAME)\n");
 }

@@ -1,4 +1,4 @@
-//! What becomes of small sources, place by place.
+//! Conversion of small sources, by kind of place.
 
 mod calls;
 mod modules;
@@ -107,7 +107,7 @@ fn devices_in_their_places() {
             "if mode == 'cpu':\n    pass\nelif mode == 'cuda':\n    pass\nx.to(mode)\n",
             "if mode == 'cpu':\n    pass\nelif mode == 'npu':\n    pass\nx.to(mode)\n",
         ),
-        // Without a use as a device it may be a choice of the program's own.
+        // Without a use as a device it may be the program's own choice.
         (
             "if mode == 'cpu':\n    pass\nelif mode == 'cuda':\n    pass\n",
             "if mode == 'cpu':\n    pass\nelif mode == 'cuda':\n    pass\n",
@@ -155,7 +155,7 @@ fn backends() {
     );
     becomes("x = dist.get_backend() == 'nccl'\n", "x = dist.get_backend() == 'hccl'\n");
     becomes("x = 'nccl' if y else 'gloo'\n", "x = 'hccl' if y else 'gloo'\n");
-    // An attribute of the class of backends, by each of its names.
+    // An attribute of the class of backends, under each of its names.
     becomes(
         "dist.init_process_group(dist.Backend.NCCL)\n",
         "dist.init_process_group(dist.Backend.HCCL)\n",
@@ -208,7 +208,7 @@ fn variables_named_by_variables() {
         let after = converted(&format!("{head}{source}"));
         assert!(after.contains(new), "{source} became {after}");
     }
-    // What is asked of another object is no variable, unless the name stands at the place itself.
+    // A key of another object is not a variable, unless the name is written at the place itself.
     let other = "key = 'CUDA_VISIBLE_DEVICES'\nlabels[key] = 'x'\n";
     assert_eq!(converted(other), other);
 }

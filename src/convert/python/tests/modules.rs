@@ -1,4 +1,4 @@
-//! Imports, and names that come from other files.
+//! Imports, and names from other files.
 
 use super::*;
 
@@ -58,7 +58,7 @@ fn imports() {
     }
 }
 
-/// Where nothing imports torch, and where nothing asks for `__main__`.
+/// Includes files without an import of torch, and files without a test for `__main__`.
 
 #[test]
 fn script_that_uses_the_npu_imports_torch_npu() {
@@ -75,7 +75,7 @@ fn script_that_uses_the_npu_imports_torch_npu() {
             "from m import f\ndef main():\n    f().cuda()\nif __name__ == '__main__':\n    main()\n",
             "import torch_npu\nfrom m import f\ndef main():\n    f().npu()\nif __name__ == '__main__':\n    main()\n",
         ),
-        // A module of a library is imported by what is started.
+        // The launch script imports the module of a library.
         (
             "def load(model):\n    return model.cuda()\n",
             "def load(model):\n    return model.npu()\n",
@@ -110,7 +110,7 @@ fn names_of_other_files_are_followed() {
         assert!(plan.sites.iter().all(|site| site.rule.name != "apex"));
         apply(text, &plan.edits)
     };
-    // The name that the other file takes stays.
+    // The name that the other file imports stays.
     assert_eq!(out(0), "import torch_npu\nfrom torch import npu as cuda\n");
     assert_eq!(
         out(1),

@@ -41,7 +41,7 @@ fn the_spelling_reaches_variables() {
         "from lmdeploy import PytorchEngineConfig\nkind = 'cuda'\nc = PytorchEngineConfig(device_type=kind)\n",
         "from lmdeploy import PytorchEngineConfig\nkind = 'ascend'\nc = PytorchEngineConfig(device_type=kind)\n",
     );
-    // One variable for two spellings needs manual work.
+    // One variable with two spellings needs manual work.
     let both = "import torch\nfrom lmdeploy import PytorchEngineConfig\ndevice = 'cuda'\n\
                 x = torch.zeros(1, device=device)\nc = PytorchEngineConfig(device_type=device)\n";
     assert!(rules(both).len() == 1, "{:?}", rules(both));
@@ -211,10 +211,10 @@ fn comments_keep_their_line() {
     assert_eq!(kept, [(3, KeptBecause::Comment), (5, KeptBecause::Comment)]);
     assert_eq!(plan.sites.len(), 1);
     assert!(converted(source).contains("y = torch.zeros(1, device='npu')"));
-    // A name stays with its import.
+    // A name stays together with its import.
     let import = "from torch import cuda  # ascend-doctor: keep\ncuda.synchronize()\n";
     assert_eq!(converted(import), import);
-    // What is inserted above a kept line is not on it.
+    // Text inserted above a kept line is not on it.
     let call = "import torch\nx = torch.cuda.device_count()  # ascend-doctor: keep\ny = torch.cuda.device_count()\n";
     assert!(converted(call).starts_with("import torch\nimport torch_npu\nx = torch.cuda"));
 }
@@ -285,12 +285,12 @@ fn omitted_arguments_have_a_default() {
     whisper("'base'", "'base', device=\"npu\"");
     whisper("\n    'base',\n", "\n    'base', device=\"npu\",\n");
     whisper("'base', in_memory=True", "'base', in_memory=True, device=\"npu\"");
-    // What is given is no matter of the default.
+    // A passed argument replaces the default.
     whisper("'base', 'cpu'", "'base', 'cpu'");
-    // It may be among these.
+    // The starred arguments may contain it.
     whisper("*args", "*args");
     whisper("'base', **options", "'base', **options");
-    // Another argument beside it is a syntax error.
+    // A second argument next to a bare generator is a syntax error.
     let generator = "import whisper\nm = whisper.load_model(x for x in y)\n";
     turns(generator, generator);
     assert_eq!(rules(generator), ["whisper.load_model(device:1)"]);

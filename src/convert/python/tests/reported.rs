@@ -1,4 +1,4 @@
-//! What is reported, marked, or left out when somebody asks for it.
+//! Places that are reported, marked, or omitted by options.
 
 use super::*;
 
@@ -39,8 +39,8 @@ fn marks_stand_above_the_statement_once() {
     assert_eq!(lines[3], "    m = torch.nn.DataParallel(");
 }
 
-/// A lone carriage return ends a line of Python: the mark stands between the two lines, and a
-/// second run sees that it is there.
+/// A lone carriage return ends a line of Python: the mark is inserted between the two lines, and a
+/// second run detects it.
 #[test]
 fn marks_stand_between_lines_of_any_end() {
     let options = Options { mark: true, ..Options::default() };

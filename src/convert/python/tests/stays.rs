@@ -1,4 +1,4 @@
-//! What stays: members that would become equal, and files that put another vendor in CUDA's place.
+//! Unchanged code: members that would become equal, and files that replace CUDA by another vendor.
 
 use super::{body, converted, flags, stays};
 
@@ -15,7 +15,7 @@ fn members_that_would_become_equal_stay_and_are_reported() {
         let after: Vec<&str> = out.matches("'npu'").collect();
         assert!(after.len() <= before.len() + 1, "{out}");
     }
-    // The member for NPUs is there: nothing is left to do.
+    // The member for NPUs exists: no work is left.
     let source = "import torch\nregister_kernel('cuda', fast)\nregister_kernel('npu', slow)\n";
     assert_eq!((converted(source).as_str(), flags(source)), (source, Vec::new()));
     let source =

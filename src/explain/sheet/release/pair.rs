@@ -1,4 +1,4 @@
-//! Whether versions that are named together fit.
+//! Whether versions that are named together are compatible.
 
 use base::text::{Lang, Text};
 use base::version::{CannVersion, DottedVersion};
@@ -9,7 +9,7 @@ use pep440_rs::Version;
 use super::{Package, of};
 use crate::explain::sheet::{Fit, Sheet, SheetKind};
 
-/// What was found of each pair.
+/// The results for all pairs.
 #[derive(Debug, Default)]
 struct Judgements {
     worst: Option<Fit>,
@@ -63,7 +63,7 @@ pub(super) fn read(text: &str, versions: &[(Package, String)]) -> Option<Sheet> 
     {
         torch_npu_with_torch(matrix, &npu, &torch, &mut found);
     }
-    // Between torch and CANN stands torch_npu, which decides if it is named.
+    // torch_npu connects torch and CANN, so it decides if it is named.
     if let (Some(torch), Some(cann), None) =
         (named.parse(Package::Torch), named.parse(Package::Cann), named.get(Package::TorchNpu))
     {
@@ -76,7 +76,7 @@ pub(super) fn read(text: &str, versions: &[(Package, String)]) -> Option<Sheet> 
         torch_npu_with_python(matrix, &npu, python, &mut found);
     }
     vllm_ascend(matrix, &named, &mut found);
-    // Of other packages no table judges the pair: each is described by itself.
+    // No table contains pairs of other packages: each package is described separately.
     if found.said.is_empty() {
         for (package, version) in versions {
             if let Some(one) = of(*package, version) {
@@ -196,7 +196,7 @@ fn torch_with_cann(matrix: &Matrix, torch: &Version, cann: &CannVersion, found: 
             _ => None,
         });
     let refused: Vec<_> = refused.collect();
-    // One row that says nothing leaves the pair open.
+    // One row without a statement leaves the pair open.
     if refused.is_empty() || refused.len() < rows.len() {
         found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other }.text(), "");
         return;
@@ -237,7 +237,7 @@ fn driver_with_cann(
     }
 }
 
-/// A vllm-ascend with each package that its row names.
+/// Checks a vllm-ascend release with each package in its row.
 fn vllm_ascend(matrix: &Matrix, named: &Named<'_>, found: &mut Judgements) {
     let Some(asked) = named.get(Package::VllmAscend) else { return };
     let resolved = resolve_version(asked, matrix.vllm_ascend_versions()).ok();
@@ -255,7 +255,7 @@ fn vllm_ascend(matrix: &Matrix, named: &Named<'_>, found: &mut Judgements) {
         if accepted.iter().any(|known| known.eq_ignore_ascii_case(other)) {
             found.add(Fit::Fits, ui::SheetPairFits { package, other: shown }.text(), source);
         } else if accepted.is_empty() || wanted == Package::Cann {
-            // The row has the CANN of the images. Others may work.
+            // The row only contains the CANN version of the images. Others may work.
             found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other: shown }.text(), source);
         } else {
             let accepted = format!("{name} {}", accepted.join(", "));
