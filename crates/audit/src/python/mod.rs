@@ -14,9 +14,9 @@
 //!   through the tree ([`name_resolution`], [`references`]) and, on request, through imports
 //!   ([`files`]). [`aggregate`] adds up the reached pieces.
 //!
-//! A method counts only of what is a tensor by all signs: `sort` of a list and `split` of a text
-//! are no operators. What is reached by some arguments alone is marked so, and what runs while a
-//! model is built, or data is prepared, is told apart.
+//! A method counts only on values that are probably tensors: `sort` of a list and `split` of a text
+//! are not operators. Operators that only some arguments reach, and those that run while a model is
+//! built or data is prepared, are marked as such.
 
 mod aggregate;
 mod api;
@@ -52,7 +52,7 @@ pub use files::{is_source, text_of};
 
 use crate::ops::documents as limits;
 
-/// The operators that every call of an API reaches, of aten without `aten::`.
+/// Returns the operators that every call of an API reaches; for aten without `aten::`.
 pub(crate) fn operators_of(path: &str) -> Vec<&'static str> {
     let reach = api::api(&api::public(path));
     let called = reach.into_iter().flat_map(api::OperatorSet::operators);
@@ -65,7 +65,7 @@ pub fn prepare() {
     let (_, _) = (limits::api(""), limits::limits_argument(""));
 }
 
-/// What one source uses on its own, without a file.
+/// Returns the operators of one source text, without a file.
 #[cfg(test)]
 fn of_text(text: &str) -> crate::model::Model {
     let wanted = walk::Wanted { suggestions: true, calls: false };
