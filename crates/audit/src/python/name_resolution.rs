@@ -49,7 +49,7 @@ impl<'f> LoadedModules<'f> {
         Self { files, modules, roots }
     }
 
-    /// Whether a path may mean something in one of them.
+    /// Returns whether a path may refer to something in one of the files.
     pub(super) fn may_hold(&self, path: &str) -> bool {
         path.starts_with(':') || self.roots.contains(dotted::first(path))
     }
@@ -115,7 +115,7 @@ fn within(
 mod tests {
     use super::*;
 
-    /// Modules that all import all names of each other.
+    /// Modules with mutual wildcard imports.
     struct Tangle(Vec<Facts>, usize);
 
     impl Modules for Tangle {
