@@ -17,23 +17,23 @@ impl Label {
         Self(key)
     }
 
-    /// The key in `data/ui.toml`.
+    /// Returns the key in `data/ui.toml`.
     pub const fn key(self) -> &'static str {
         self.0
     }
 
-    /// The words in both languages.
+    /// Returns the words in both languages.
     pub fn text(self) -> Text {
         ui::words(self.0)
     }
 
-    /// The words in one language.
+    /// Returns the words in one language.
     pub fn get(self, lang: Lang) -> String {
         ui::word(self.0, lang)
     }
 }
 
-/// The word for a severity.
+/// Returns the word for a severity.
 pub fn severity(severity: Severity) -> Label {
     match severity {
         Severity::Error => ui::ERROR,
@@ -58,7 +58,7 @@ macro_rules! labels {
     )*};
 }
 
-/// Declares sentences: a type for each.
+/// Declares sentences, with a type for each.
 macro_rules! sentences {
     ($($name:ident = $key:literal { $($field:ident: $kind:ident),+ $(,)? },)*) => {$(
         #[doc = concat!("Sentence `", $key, "`.")]
@@ -73,7 +73,7 @@ macro_rules! sentences {
 
         #[allow(non_camel_case_types, reason = "each type is named for its value")]
         impl<$($field: ::base::text::$kind),+> $name<$($field),+> {
-            /// The sentence in both languages.
+            /// Returns the sentence in both languages.
             pub fn text(self) -> ::base::text::Text {
                 $crate::message::spell($key, [$(($crate::message::plain(stringify!($field)), self.$field.spell())),+])
             }
