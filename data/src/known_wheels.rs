@@ -1,5 +1,5 @@
-//! The content of published torch_npu wheels: `data/known_wheels.tsv`, written by `cargo xtask
-//! refresh known_wheels.tsv` from the package index.
+//! The content of published torch_npu wheels: `data/known_wheels.tsv`, written by
+//! `cargo xtask refresh known_wheels.tsv` from the package index.
 //!
 //! Lines with fields separated by tabs:
 //!

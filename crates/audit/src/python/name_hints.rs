@@ -45,8 +45,8 @@ pub(super) fn record_dtype_method(recorder: &mut Recorder<'_, '_>, name: &str, a
     recorder.hint(kind, &format!(".{name}()"), at);
 }
 
-/// Records an activation by its name, which may be selected: `act_layer="silu"`, `hidden_act: str =
-/// "gelu"`.
+/// Records an activation by its name, which may be selected: `act_layer="silu"`,
+/// `hidden_act: str = "gelu"`.
 pub(super) fn record_activation(
     recorder: &mut Recorder<'_, '_>,
     argument: &str,

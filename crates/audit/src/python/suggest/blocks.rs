@@ -55,8 +55,8 @@ pub(super) fn rotated_both<'a>(finder: &mut Finder<'_, 'a, '_>, def: &'a StmtFun
     }
 }
 
-/// Suggests a grouped product for a loop that calls each expert separately: `for …: …
-/// self.experts[i](x) …`.
+/// Suggests a grouped product for a loop that calls each expert separately:
+/// `for …: … self.experts[i](x) …`.
 pub(super) fn suggest_loop<'a>(finder: &mut Finder<'_, 'a, '_>, each: &'a StmtFor) {
     let mut found = Experts { called: false };
     ruff_python_ast::visitor::Visitor::visit_body(&mut found, &each.body);

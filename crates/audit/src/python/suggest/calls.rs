@@ -133,8 +133,8 @@ pub(super) fn cross_entropy<'a>(finder: &Finder<'_, 'a, '_>, call: &'a ExprCall)
     })
 }
 
-/// Finds fusible layers: `nn.Sequential(nn.GroupNorm(…), nn.SiLU())`, `nn.Sequential(nn.Linear(…),
-/// nn.GELU(), nn.Linear(…))`.
+/// Finds fusible layers: `nn.Sequential(nn.GroupNorm(…), nn.SiLU())`,
+/// `nn.Sequential(nn.Linear(…), nn.GELU(), nn.Linear(…))`.
 pub(super) fn sequential<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr, call: &'a ExprCall) {
     let classes: Vec<String> = call
         .arguments

@@ -31,8 +31,9 @@ impl Constant {
     }
 }
 
-/// Returns constants on one line each: `#define NAME 1 // text` and `static const int32_t NAME = 1;
-/// // text`, with any number of blanks. A backslash continues a line.
+/// Returns constants on one line each: `#define NAME 1 // text` and
+/// `static const int32_t NAME = 1; // text`, with any number of blanks. A backslash continues a
+/// line.
 pub(super) fn constants(text: &str) -> Vec<Constant> {
     static LINE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(

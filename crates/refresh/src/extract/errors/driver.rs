@@ -65,8 +65,8 @@ pub(super) fn microcontroller(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Returns code, message and card of the entries of `struct dcmi_health_info g_CARD_health_…[] =
-/// {…};`.
+/// Returns code, message and card of the entries of
+/// `struct dcmi_health_info g_CARD_health_…[] = {…};`.
 fn health(text: &str) -> Result<Vec<(i64, String, String)>> {
     let list = Regex::new(r"(?s)struct\s+dcmi_health_info\s+(\w+)\[\]\s*=\s*\{(.*?)\};")?;
     let entry = Regex::new(r#"\{\s*(0x[0-9A-Fa-f]+|\d+)\s*,\s*("[^"]*")"#)?;

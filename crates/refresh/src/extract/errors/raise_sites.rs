@@ -184,8 +184,8 @@ fn parse(text: &str) -> Vec<Literal> {
         Regex::new(r#"(?:([A-Za-z_]\w*)\s*=\s*)?"([EW][0-9A-Z][0-9A-F]{4})""#)
             .expect("a pattern of codes")
     });
-    // Matches the names after a code: `REPORT_PREDEFINED_ERR_MSG("E1", std::vector<const char
-    // *>({"a"}), …`.
+    // Matches the names after a code:
+    // `REPORT_PREDEFINED_ERR_MSG("E1", std::vector<const char *>({"a"}), …`.
     static NAMES: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^\s*,\s*(?:std::)?vector<[^<>]*>\s*\(?\{([^{}]*)\}")
             .expect("a pattern of names")
