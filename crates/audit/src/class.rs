@@ -23,13 +23,13 @@ pub enum SupportClass {
     Host,
     /// It runs on AI CPU, the scalar cores of the device.
     AiCpu,
-    /// It fell back in the recorded run, but has a kernel in the installed torch_npu.
+    /// It fell back in the recorded run, but has a kernel in the selected torch_npu.
     Observed,
     /// Some of the overloads that the input may refer to fall back.
     Depends,
     /// There is a kernel, but the CANN documents do not list this data type or chip for it.
     Restricted,
-    /// There is a kernel, but the installed CANN does not have the functions that it calls.
+    /// There is a kernel, but the selected CANN does not have the functions that it calls.
     NeedsCann,
     /// The CPU computes it, and tensors are copied in both directions.
     Fallback,

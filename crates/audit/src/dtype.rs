@@ -6,7 +6,7 @@ use data::{Fault, faults};
 ///
 /// # Errors
 ///
-/// Returns the known names if the name is none of them.
+/// Returns a fault with the known names if the name is unknown.
 pub fn dtype(name: &str) -> Result<&str, Fault> {
     const KNOWN: [&str; 16] = [
         "float16",

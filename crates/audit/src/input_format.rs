@@ -20,7 +20,7 @@ const LIST_HEAD: u64 = 64 << 10;
 ///
 /// # Errors
 ///
-/// Returns an error if the input has none of the formats, or contradicts its first bytes.
+/// Returns an error if the format is unknown, or if the input contradicts its first bytes.
 pub fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let mut head = vec![0; HEAD];
     let mut filled = 0;

@@ -1,5 +1,5 @@
 //! Limits of a selected kernel: documented data types and chips, AI CPU, and functions that are
-//! missing in the installed CANN.
+//! missing in the selected CANN.
 
 use serde::Serialize;
 
@@ -45,7 +45,7 @@ pub enum Limit {
         #[serde(skip_serializing_if = "Option::is_none")]
         dtype: Option<String>,
     },
-    /// The installed CANN has none of the functions that the kernel calls.
+    /// The selected CANN has none of the functions that the kernel calls.
     Missing {
         /// The functions.
         functions: Vec<&'static str>,

@@ -39,7 +39,7 @@ fn line(text: &str) -> Option<(Op, u64)> {
 ///
 /// # Errors
 ///
-/// Returns the first invalid line if most lines name an operator.
+/// Returns an error for the first invalid line if most lines name an operator.
 pub(super) fn read(text: &str) -> Result<Option<Model>, Unreadable> {
     let mut model = Model::new(Format::List);
     let (mut good, mut bad) = (0_usize, 0_usize);

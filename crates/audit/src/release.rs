@@ -1,4 +1,4 @@
-//! The torch_npu that operators are classified for, and the reason of the selection.
+//! The torch_npu that operators are classified for, and the reason for the selection.
 
 use data::{Fault, faults, ui};
 
@@ -44,7 +44,7 @@ impl SelectedRelease {
     ///
     /// # Errors
     ///
-    /// Returns the reason if the installation is missing or unreadable.
+    /// Returns a fault with the reason if the installation is missing or unreadable.
     pub fn installed(machine: &Sysroot, tables: &'static Tables) -> Result<Self, Fault> {
         let there = find_installed(machine, "torch-npu");
         let (version, dir) = there.ok_or_else(|| faults::NoInstallation.fault())?;
@@ -57,7 +57,7 @@ impl SelectedRelease {
     ///
     /// # Errors
     ///
-    /// Returns the reason if the tables contain no such release.
+    /// Returns a fault with the reason if the tables contain no such release.
     pub fn detect(machine: &Sysroot, tables: &'static Tables) -> Result<Self, Fault> {
         if let Some((version, dir)) = find_installed(machine, "torch-npu") {
             // The tables replace unreadable files.

@@ -50,7 +50,7 @@ const TABLES: [(&str, usize); 21] = [
 /// The maximum number of rows of a table, because names are numbered with 16 bits.
 const MAX_ROWS: usize = 16_000;
 
-/// Checks the tables of a pack that this crate reads.
+/// Checks those tables of a pack that this crate reads.
 ///
 /// # Errors
 ///

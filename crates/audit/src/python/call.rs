@@ -244,7 +244,7 @@ impl<'a> Walker<'a, '_> {
         let tensor = match (value, shared) {
             (Kind::Tensor, Some(_))
             | (Kind::Likely, Some(NameSharing::TensorOnly | NameSharing::Arrays)) => true,
-            // `dim=` is a torch keyword; other libraries use `axis`.
+            // torch names the argument `dim`; other libraries name it `axis`.
             (Kind::Likely | Kind::Maybe, Some(_)) if written.has("dim") => true,
             (Kind::Maybe, Some(NameSharing::TensorOnly)) => true,
             _ => false,

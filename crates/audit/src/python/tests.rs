@@ -191,7 +191,7 @@ fn operators_of_unknown_values_need_evidence() {
         names("    x //= other\n    return x.masked_fill(w, 0)"),
         ["floor_divide", "floor_divide_", "masked_fill"]
     );
-    // That is no evidence for the methods, which another type may have.
+    // That proves nothing about the methods, which another type may have.
     let text =
         "import torch\ndef f(x):\n    y = fetch()\n    y.logdet()\n    z = y + 1\n    z.logdet()\n";
     let model = of_text(text);

@@ -34,7 +34,7 @@ pub struct AuditMembers<'a> {
 pub struct TargetMember<'a> {
     /// The version of torch_npu.
     pub torch_npu: &'a str,
-    /// The reason of the selection.
+    /// The reason for the selection.
     pub from: &'static str,
     /// The table of operators.
     pub table: TableMember<'a>,

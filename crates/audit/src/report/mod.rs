@@ -62,7 +62,7 @@ pub struct Request<'a> {
 ///
 /// # Errors
 ///
-/// Returns the reason if no input was read.
+/// Returns a fault with the reason if no input was read.
 pub fn build(
     request: &Request<'_>,
     inputs: Inputs,

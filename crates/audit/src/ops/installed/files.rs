@@ -68,7 +68,7 @@ impl Kernels {
     ///
     /// # Errors
     ///
-    /// Returns the place of the error if the text is not YAML of this form.
+    /// Returns a fault with its place if the text is not YAML of this form.
     pub fn add(&mut self, text: &str, own: bool) -> Result<(), Fault> {
         let mut file = yaml::read(text)?.map(Node::map).transpose()?.unwrap_or_default();
         let custom = entries(&mut file, "custom")?;
@@ -121,7 +121,7 @@ pub type Generic = (Option<String>, String);
 ///
 /// # Errors
 ///
-/// Returns the place of the error if the text is not YAML of this form.
+/// Returns a fault with its place if the text is not YAML of this form.
 pub fn native_functions(text: &str) -> Result<BTreeMap<String, Generic>, Fault> {
     let entries = yaml::read(text)?.map(Node::list).transpose()?.unwrap_or_default();
     let mut all = BTreeMap::new();

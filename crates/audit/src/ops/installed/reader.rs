@@ -66,7 +66,7 @@ pub fn find_site(sysroot: &Sysroot, dir: &str) -> Option<String> {
 ///
 /// # Errors
 ///
-/// Returns the expected files if neither they nor the library exist.
+/// Returns a fault that names the expected files if neither they nor the library exist.
 pub fn read_site<'a>(
     sysroot: &Sysroot,
     site: &str,
@@ -100,7 +100,7 @@ pub fn read_site<'a>(
 ///
 /// # Errors
 ///
-/// Returns the expected files if the file is not a wheel of torch_npu.
+/// Returns a fault that names the expected files if the file is not a wheel of torch_npu.
 pub fn read_wheel(
     file: impl Read + Seek,
     library: bool,
