@@ -30,8 +30,8 @@ pub struct VariableTable(Vec<Variable>);
 pub struct Variable {
     /// The name.
     pub name: &'static str,
-    /// Accepted values: `120..7200`, `1..`, `0|1|2`, `path`, `devices`, `interface`, `text`. Empty if no
-    /// source lists them.
+    /// Accepted values: `120..7200`, `1..`, `0|1|2`, `path`, `devices`, `interface`, `text`. Empty
+    /// if no source lists them.
     pub values: &'static str,
     /// The value if the variable is not set; empty if no source states it.
     pub default: &'static str,

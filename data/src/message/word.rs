@@ -7,7 +7,8 @@ use base::text::{Lang, Spelling, Text};
 
 use crate::ui;
 
-/// Words without values, such as the heading of a table. Only the tables create one: `data::ui::FIX`.
+/// Words without values, such as the heading of a table. Only the tables create one:
+/// `data::ui::FIX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Label(&'static str);

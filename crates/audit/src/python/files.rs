@@ -329,8 +329,9 @@ struct Reading<'p> {
 struct Packages(Mutex<HashMap<PathBuf, PathBuf>>);
 
 impl Packages {
-    /// Returns the import root for the files of a directory: the first directory above its
-    /// packages. Each directory is checked once, or twice if two threads need it at the same time.
+    /// Returns the import root for the files of a directory: the nearest directory at or above it
+    /// that is not a package. Each directory is checked once, or twice if two threads need it at
+    /// the same time.
     fn root_of(&self, dir: &Path) -> PathBuf {
         let known = |dir: &Path| {
             let roots = self.0.lock().unwrap_or_else(PoisonError::into_inner);

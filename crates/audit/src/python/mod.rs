@@ -4,14 +4,15 @@
 //! text -> tree (ruff) -> scopes -> walk -> facts of each file -> reach -> operators with places
 //! ```
 //!
-//! - [`walk`], [`expr`] and [`call`] visit a file once. [`names`] resolves names through imports and
-//!   aliases, [`recorder`] records what is used, and tensors are inferred from their use ([`kinds`], [`classes`], [`tensor_names`]).
-//!   [`constant_conditions`] evaluates conditions that never hold on an NPU.
-//! - [`documented_calls`] and [`name_hints`] record limited APIs and hints; [`suggest`] compares the
-//!   visited nodes with patterns of fused operators.
+//! - [`walk`], [`expr`] and [`call`] visit a file once. [`names`] resolves names through imports
+//!   and aliases, [`recorder`] records operators and references, and tensors are inferred from
+//!   their use ([`kinds`], [`classes`], [`tensor_names`]). [`constant_conditions`] evaluates
+//!   conditions that never hold on an NPU.
+//! - [`documented_calls`] and [`name_hints`] record limited APIs and hints. [`suggest`] compares
+//!   the visited nodes with patterns of fused operators.
 //! - [`api`] lists the operators that an API, a method or a module calls.
-//! - [`facts_builder`] collects the [`mod@facts`] of a file, [`packed`]. [`reachability`] follows them
-//!   through the tree ([`name_resolution`], [`references`]) and, on request, through imports
+//! - [`facts_builder`] collects the [`mod@facts`] of a file, [`packed`]. [`reachability`] follows
+//!   them through the tree ([`name_resolution`], [`references`]) and, on request, through imports
 //!   ([`files`]). [`aggregate`] adds up the reached pieces.
 //!
 //! A method counts only on values that are probably tensors: `sort` of a list and `split` of a text

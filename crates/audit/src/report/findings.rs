@@ -31,8 +31,8 @@ const MOST_NAMES: usize = 12;
 /// The maximum number of places of one operator in a finding.
 const MOST_PLACES: usize = 8;
 
-/// Reports unread inputs: an error for a file named on the command line, a warning for one found in a
-/// directory. Either makes the result inconclusive.
+/// Reports unread inputs: an error for a file named on the command line, a warning for one found in
+/// a directory. Either makes the result inconclusive.
 pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
     for Unread { path, why, named } in unread {
         let severity = if *named { Severity::Error } else { Severity::Warning };

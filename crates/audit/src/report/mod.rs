@@ -210,8 +210,8 @@ const fn format_label(format: Format) -> ui::Label {
     }
 }
 
-/// Adds the data of the JSON report: all operators with all places. Building it takes longer than the
-/// rest of the report for a large tree.
+/// Adds the data of the JSON report: all operators with all places. For a large tree, building it
+/// takes longer than the rest of the report.
 fn data(
     report: &mut Report,
     read: &[AuditedInput],

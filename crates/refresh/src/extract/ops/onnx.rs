@@ -23,7 +23,8 @@ struct Mapping {
     cann: BTreeSet<String>,
 }
 
-/// Adds the operators that a plug-in registers: `REGISTER_CUSTOM_OP("Abs")…OriginOpType({"ai.onnx::8::Abs"})`.
+/// Adds the operators that a plug-in registers:
+/// `REGISTER_CUSTOM_OP("Abs")…OriginOpType({"ai.onnx::8::Abs"})`.
 fn plugin(text: &str, found: &mut BTreeMap<String, Mapping>) -> Result<()> {
     let registration = Regex::new(r#"(?s)REGISTER_CUSTOM_OP\("(\w+)"\)(.*?);"#)?;
     let origin = Regex::new(r"([\w.]+)::(\d+)::(\w+)")?;
