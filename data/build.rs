@@ -1,11 +1,11 @@
-//! Packs the tables of this directory for programs that carry them.
+//! Packs the tables of this directory for programs with built-in tables.
 //!
-//! Each TOML file becomes the same tree of values in `MessagePack`, which readers take apart with
-//! the same `serde` types about ten times as fast. Tables are compressed, except the error codes,
-//! which a single look-up goes through. A file that is not TOML stops the build with its name and
-//! line.
+//! Each TOML file becomes the same tree of values in `MessagePack`, which readers decode with the
+//! same `serde` types about ten times as fast. Tables are compressed, except the error codes,
+//! because a single look-up scans all of them. A file that is not TOML stops the build with its
+//! name and line.
 //!
-//! A program with debug assertions carries nothing and reads the files when it runs, so that an
+//! A program with debug assertions has no built-in tables and reads the files at run time, so an
 //! edited sentence needs no build.
 #![expect(clippy::disallowed_methods, reason = "a build script reads and writes files")]
 
@@ -41,7 +41,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut sentences = BTreeMap::new();
     let files = WalkDir::new(data).min_depth(1).sort_by_file_name();
     let own = |name: &std::ffi::OsStr| {
-        // Inputs of a refresh are no tables of the product.
+        // Inputs of a refresh are not tables of the product.
         let input = name == "recorded" || name.to_string_lossy().contains(".overlay.");
         let code = ["src", "target", "acl_abi", "examples"].iter().any(|code| name == *code);
         input || code
@@ -87,7 +87,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Refuses sentences without a translation, and code that does not name these messages.
+/// Rejects sentences without a translation, and code that does not declare these messages.
 fn check_messages(data: &Path, sentences: &BTreeMap<String, String>) -> Result<(), String> {
     println!("cargo::rerun-if-changed={}", data.join("src/messages").display());
     for (name, code) in messages::generate(sentences)? {
@@ -99,7 +99,7 @@ fn check_messages(data: &Path, sentences: &BTreeMap<String, String>) -> Result<(
     Ok(())
 }
 
-/// Compresses a table into a file, and gives its line in a list: name, size, content.
+/// Compresses a table into a file, and returns its line in a list: name, size, content.
 fn compress(name: &str, content: &[u8], out: &Path) -> std::io::Result<String> {
     let file = format!("{}.deflate", name.replace('/', "."));
     let mut packed = Vec::new();

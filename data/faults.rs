@@ -1,26 +1,25 @@
-//! From `faults.toml` to the code that names its errors: `src/faults.rs`, one type for each error
-//! with the values that its sentence needs, and no sentence.
+//! Generates the code that declares the errors of `faults.toml`: `src/faults.rs` has one type for
+//! each error, with the values that its sentence needs, and no sentence.
 //!
-//! The code is committed, so an edited sentence needs no build. `cargo xtask faults` writes the code,
-//! a test compares it with the table, and the build script of programs that carry their tables does
-//! too.
+//! The code is committed, so an edited sentence needs no build. `cargo xtask faults` writes the
+//! code. A test, and the build script of programs with built-in tables, compare it with the table.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use toml::{Table, Value};
 
-/// Values that are numbers wherever they occur.
+/// Values that are always numbers.
 const COUNTS: [&str; 15] = [
     "begin", "column", "data", "end", "gid", "known", "limit", "line", "more", "n", "number",
     "offset", "pid", "size", "uid",
 ];
 
-/// The generated code.
+/// Returns the generated code.
 ///
 /// # Errors
 ///
-/// If a sentence has no English or no Chinese, or if their placeholders differ.
+/// Returns an error if a sentence has no English or no Chinese, or if their placeholders differ.
 pub(crate) fn generate(text: &str) -> Result<String, String> {
     let table: Table =
         toml::from_str(text).map_err(|error| format!("data/faults.toml: {error}"))?;
@@ -52,8 +51,8 @@ pub(crate) fn generate(text: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// The placeholders of a template, and whether each one is a number. The build script cannot use the
-/// reader in `base`; a test compares the two.
+/// Returns the placeholders of a template, and whether each one is a number. The build script
+/// cannot use the reader in `base`; a test compares the two.
 pub(crate) fn placeholders(template: &str) -> BTreeMap<&str, bool> {
     let found = template.match_indices('{').filter_map(|(at, _)| {
         let inside = &template[at + 1..];
@@ -67,7 +66,7 @@ pub(crate) fn placeholders(template: &str) -> BTreeMap<&str, bool> {
     found.collect()
 }
 
-/// `NotUtf8` of `not_utf8`.
+/// Converts `not_utf8` to `NotUtf8`.
 fn camel(key: &str) -> String {
     let part = |part: &str| {
         let (first, rest) = part.split_at(part.len().min(1));

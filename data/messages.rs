@@ -1,33 +1,32 @@
-//! From the sentences to the code that names them: `src/messages/`, one value for each message with
-//! the values that its sentences need, and no sentence.
+//! Generates the code that declares the messages from their sentences: `src/messages/` has one
+//! value for each message, with the values that its sentences need, and no sentence.
 //!
-//! The code is committed, so an edited sentence needs no build. `cargo xtask messages` writes the code,
-//! a test compares it with the tables, and the build script of programs that carry their tables
-//! does too.
+//! The code is committed, so an edited sentence needs no build. `cargo xtask messages` writes the
+//! code. A test, and the build script of programs with built-in tables, compare it with the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use toml::{Table, Value};
 
-/// Values that are numbers wherever they occur. A value with a counted noun, `{n:file|files}`, is
-/// one without being listed.
+/// Values that are always numbers. A value with a counted noun, `{n:file|files}`, is a number even
+/// if it is not listed.
 const COUNTS: [&str; 3] = ["n", "count", "days"];
-/// Names that Rust keeps for itself.
+/// Rust keywords.
 const KEYWORDS: [&str; 6] = ["where", "type", "in", "as", "use", "for"];
-/// Where the causes of failures are.
+/// The directory of the causes of failures.
 const CAUSES: &str = "errors/causes/";
-/// Where the texts are that tell a cause.
+/// The directory of the texts that identify a cause.
 const SIGNATURES: &str = "errors/signatures/";
-/// As `rustfmt.toml` has it.
+/// The line width in `rustfmt.toml`.
 const WIDTH: usize = 100;
 
-/// The generated files, by path below `data/src/messages/`. `tables` has the content of the files
-/// below `data/` by their path.
+/// Returns the generated files, by path below `data/src/messages/`. `tables` has the content of the
+/// files below `data/` by path.
 ///
 /// # Errors
 ///
-/// If a table is not valid, or if one of two languages is missing or has other placeholders.
+/// Returns an error if a table is not valid, or if a language is missing or has other placeholders.
 pub(crate) fn generate(
     tables: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, String>, String> {
@@ -71,19 +70,19 @@ pub(crate) fn generate(
     Ok(out)
 }
 
-/// Whether the rows of `data/<path>` have code that names them.
+/// Returns whether the rows of `data/<path>` have generated code.
 pub(crate) fn has_messages(path: &str) -> bool {
     let below = |directory: &&str| path.starts_with(*directory);
     path == "ui.toml"
         || path.ends_with(".toml") && ["findings/", CAUSES, SIGNATURES].iter().any(below)
 }
 
-/// The IDs of the rows of a table.
+/// Returns the IDs of the rows of a table.
 fn ids(table: &Table, key: &str) -> Vec<String> {
     array(table.get(key)).filter_map(|row| string(row, "id")).map(str::to_owned).collect()
 }
 
-/// A constant for each ID `layer.name`, in a module for each layer.
+/// Generates a constant for each ID `layer.name`, in a module for each layer.
 fn constants(directory: &str, ids: &BTreeSet<String>) -> Result<String, String> {
     let mut layers: BTreeMap<&str, Vec<(String, &str)>> = BTreeMap::new();
     for id in ids {
@@ -116,7 +115,7 @@ fn head(path: &str) -> String {
     format!("//! Written by `cargo xtask messages` from `data/{path}`; do not edit.\n\n")
 }
 
-/// The messages of a family, in modules by ID.
+/// Generates the messages of a family, in modules by ID.
 fn findings(path: &str, table: &Table) -> Result<String, String> {
     let mut out = head(path);
     out.push_str("use crate::message::findings;\n\nfindings! {\n");
@@ -150,7 +149,7 @@ fn findings(path: &str, table: &Table) -> Result<String, String> {
     Ok(out)
 }
 
-/// Why rules give no answer.
+/// Generates the reasons why rules have no result.
 fn reasons(path: &str, table: &Table) -> Result<String, String> {
     let mut out = head(path);
     out.push_str("use crate::message::reasons;\n\nreasons! {\n");
@@ -170,7 +169,7 @@ fn reasons(path: &str, table: &Table) -> Result<String, String> {
     Ok(out)
 }
 
-/// Words without values, and sentences with values.
+/// Generates words without values, and sentences with values.
 fn words(path: &str, table: &Table) -> Result<(String, String), String> {
     let (mut labels, mut sentences) = (head(path), head(path));
     labels.push_str("use crate::message::labels;\n\nlabels! {\n");
@@ -189,7 +188,7 @@ fn words(path: &str, table: &Table) -> Result<(String, String), String> {
     Ok((labels, sentences))
 }
 
-/// `Closed = "closed" { uid: Count, user: Argument },`
+/// Writes a row such as `Closed = "closed" { uid: Count, user: Argument },`.
 fn row(out: &mut String, depth: usize, name: &str, key: &str, values: &Values) {
     let indent = "    ".repeat(depth);
     let fields: Vec<String> = values
@@ -219,7 +218,7 @@ fn row(out: &mut String, depth: usize, name: &str, key: &str, values: &Values) {
 struct Values(BTreeMap<String, bool>);
 
 impl Values {
-    /// Adds the values of a text, which has both languages with the same placeholders.
+    /// Adds the values of a text, which must have the same placeholders in both languages.
     fn add(&mut self, place: &str, text: &Value) -> Result<(), String> {
         let [en, zh] = ["en", "zh"].map(|lang| {
             string(text, lang)
@@ -244,8 +243,8 @@ impl Values {
     }
 }
 
-/// The placeholders of a template, and whether each one counts a noun. The build script cannot use
-/// the reader in `base`; a test compares the two.
+/// Returns the placeholders of a template, and whether each one counts a noun. The build script
+/// cannot use the reader in `base`; a test compares the two.
 pub(crate) fn placeholders(template: &str) -> impl Iterator<Item = (&str, bool)> {
     let mut until = 0;
     template.match_indices('{').filter_map(move |(at, _)| {
@@ -267,7 +266,7 @@ pub(crate) fn placeholders(template: &str) -> impl Iterator<Item = (&str, bool)>
     })
 }
 
-/// `NoDriver` of `no_driver`.
+/// Converts `no_driver` to `NoDriver`.
 fn camel(key: &str) -> String {
     let part = |part: &str| {
         let (first, rest) = part.split_at(part.len().min(1));

@@ -1,8 +1,8 @@
-//! From a file below `data/` to what readers take apart: used by the build script for programs
-//! that carry their tables, and at run time by debug programs, which read them from `data/`.
+//! Converts a file below `data/` to the format of its reader. The build script uses it for programs
+//! with built-in tables, and debug programs use it at run time on the files in `data/`.
 
-/// Whether `data/<file>` is a table of the program. Inputs of a refresh (`*.overlay.*`, recordings)
-/// and the files of the crate itself are not.
+/// Returns whether `data/<file>` is a table of the program. Inputs of a refresh (`*.overlay.*`,
+/// recordings) and the files of the crate itself are not.
 pub(crate) fn is_table(file: &str) -> bool {
     let elsewhere = [
         "src/",
@@ -18,14 +18,14 @@ pub(crate) fn is_table(file: &str) -> bool {
         && !elsewhere.iter().any(|dir| file.starts_with(dir))
 }
 
-/// The tables that `data/<name>.toml` becomes, in `MessagePack`, by name.
+/// Returns the tables of `data/<name>.toml` in `MessagePack`, by name.
 ///
-/// The texts of `convert` rules are a table of their own, `<name>.texts`: planning does not need
-/// them, and they are three quarters of the bytes.
+/// The texts of `convert` rules form a separate table, `<name>.texts`, because planning does not
+/// need them and they make up three quarters of the bytes.
 ///
 /// # Errors
 ///
-/// If the text is not valid TOML.
+/// Returns an error if the text is not valid TOML.
 pub(crate) fn tables(name: &str, text: &str) -> Result<Vec<(String, Vec<u8>)>, String> {
     let mut table: toml::Table =
         toml::from_str(text).map_err(|error| format!("data/{name}.toml: {error}"))?;

@@ -1,7 +1,7 @@
-//! The words of all findings, in both languages: `data/findings/*.toml`.
+//! The texts of all findings, in both languages: `data/findings/*.toml`.
 //!
-//! A rule says *which* message of *which* id, with arguments; the sentences are here. The same
-//! table feeds the reports, `explain`, and the reference pages under `docs/`.
+//! A rule selects a message of a finding ID and its arguments; the sentences are here. The same
+//! table is the source of the reports, `explain`, and the reference pages under `docs/`.
 
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
@@ -21,17 +21,17 @@ const FAMILIES: [&str; 20] = [
     "scan", "host", "dev", "drv", "cann", "nnal", "env", "py", "torch", "tnpu", "vllm", "ms",
     "net", "proc", "site", "convert", "verify", "ops", "fleet", "lint",
 ];
-/// The most that a sentence takes over of one value of the machine, in bytes: a path at its
-/// longest. A hostile file must not make a report of megabytes.
+/// The maximum length of an argument in a sentence, in bytes: the maximum length of a path. It
+/// prevents a malicious file from producing a report of megabytes.
 const MAX_ARGUMENT: usize = 4 << 10;
-/// The most that is shown of one value as evidence, in bytes: search paths grow long.
+/// The maximum length of a value shown as evidence, in bytes. Search paths can be long.
 const MAX_VALUE: usize = 64 << 10;
 
 static CATALOG: Catalog =
     Catalog { families: [const { OnceLock::new() }; FAMILIES.len()], reasons: OnceLock::new() };
 
-/// All families of findings. Each is unpacked when it is asked for: most commands tell findings of one
-/// or two of them.
+/// All families of findings. Each is unpacked on first use, because most commands report findings
+/// of one or two of them.
 #[derive(Debug)]
 pub struct Catalog {
     families: [OnceLock<Family>; FAMILIES.len()],
@@ -44,7 +44,7 @@ pub struct Catalog {
 pub struct Family {
     /// Format of the file; 1.
     pub schema: u32,
-    /// The prefix of its ids, lower case.
+    /// The prefix of its IDs, in lowercase.
     pub family: String,
     /// Heading.
     pub title: Text,
@@ -53,41 +53,41 @@ pub struct Family {
     pub entries: Vec<Entry>,
 }
 
-/// One finding id.
+/// One finding ID.
 #[derive(Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// The id, for example `CANN-HOME`. Never reused for another meaning.
+    /// The ID, for example `CANN-HOME`. Never reused for another meaning.
     pub id: String,
-    /// The version of the tool that introduced it.
+    /// The tool version that introduced it.
     pub since: String,
-    /// The gravest severity that it can have.
+    /// The highest severity that it can have.
     pub severity: Severity,
-    /// What the rule is about, in a few words.
+    /// The healthy state, in a few words.
     pub name: Text,
-    /// What it means when it is found, and why it matters.
+    /// The meaning and the effect of the finding.
     pub why: Text,
-    /// How it is detected.
+    /// The detection method.
     pub detects: Text,
-    /// Where the rule comes from: documents, source files, threads.
+    /// The sources of the rule: documents, source files, threads.
     pub sources: Vec<String>,
     /// The messages, by key.
     #[serde(default)]
     pub message: BTreeMap<String, MessageTemplate>,
 }
 
-/// One message of a finding id.
+/// One message of a finding ID.
 #[derive(Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MessageTemplate {
     /// One sentence, with placeholders.
     pub title: Text,
-    /// Why; the entry's `why` if absent.
+    /// The cause; the entry's `why` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<Text>,
-    /// What to do, in order.
+    /// The steps of the fix, in order.
     #[serde(default)]
     pub fix: Vec<FixTemplate>,
 }
@@ -102,12 +102,13 @@ pub struct FixTemplate {
     pub zh: String,
     /// A command line; the values of its placeholders are quoted for a shell.
     pub run: Option<String>,
-    /// When it is carried out; `None` for a look, and for what is done instead of another step.
+    /// The phase in which it is carried out; `None` for an inspection, or for an alternative to
+    /// another step.
     pub phase: Option<Phase>,
-    /// What it takes beside its command.
+    /// Requirements in addition to the command.
     #[serde(default)]
     pub needs: Vec<Requirement>,
-    /// What it installs, in a version that a plan chooses.
+    /// The component that it installs, in a version that a plan selects.
     #[serde(default)]
     pub installs: Vec<Component>,
 }
@@ -142,7 +143,7 @@ struct Reasons {
     reason: BTreeMap<String, ReasonText>,
 }
 
-/// Why a rule gave no answer, and the evidence that would give it.
+/// Why a rule has no result, and the evidence that would provide one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReasonText {
@@ -155,10 +156,10 @@ struct ReasonText {
 static NEEDED: LazyLock<Vec<Family>> = LazyLock::new(|| {
     FAMILIES.iter().map(|name| built_in_table(&format!("findings/{name}"))).collect()
 });
-/// The reasons that the program gives.
+/// The reasons that the program uses.
 static NEEDED_REASONS: LazyLock<Reasons> = LazyLock::new(|| built_in_table("findings/reasons"));
 
-/// Decodes the tables of a pack. They have all messages that the program uses.
+/// Decodes the tables of a pack. They must have all messages that the program uses.
 pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     for (name, needed) in FAMILIES.iter().zip(NEEDED.iter()) {
         let table = format!("findings/{name}");
@@ -181,12 +182,12 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
 }
 
 impl Catalog {
-    /// The built-in catalogue.
+    /// Returns the built-in catalog.
     pub fn builtin() -> &'static Self {
         &CATALOG
     }
 
-    /// The families, in reference order.
+    /// Returns the families, in reference order.
     pub fn families(&self) -> impl Iterator<Item = &Family> {
         (0..FAMILIES.len()).map(|at| self.family(at))
     }
@@ -199,22 +200,22 @@ impl Catalog {
         self.reasons.get_or_init(|| table::<Reasons>("findings/reasons").reason)
     }
 
-    /// All entries, in reference order.
+    /// Returns all entries, in reference order.
     pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.families().flat_map(|family| &family.entries)
     }
 
-    /// The entry of this id; letter case does not matter.
+    /// Returns the entry with this ID, ignoring case.
     pub fn entry(&self, id: &str) -> Option<&Entry> {
         self.find_entry(id).map(|(_, entry)| entry)
     }
 
-    /// The family that has this id; letter case does not matter.
+    /// Returns the family with this ID, ignoring case.
     pub fn family_of(&self, id: &str) -> Option<&Family> {
         self.find_entry(id).map(|(family, _)| family)
     }
 
-    /// The family whose name an id begins with is looked at first; a few ids begin otherwise.
+    /// Looks first in the family whose name is the prefix of the ID. A few IDs have other prefixes.
     fn find_entry(&self, id: &str) -> Option<(&Family, &Entry)> {
         let prefix = id.split('-').next().unwrap_or_default();
         let likely = FAMILIES.iter().position(|name| name.eq_ignore_ascii_case(prefix));
@@ -226,7 +227,7 @@ impl Catalog {
         })
     }
 
-    /// The words for a reason.
+    /// Returns the text of a reason.
     pub fn reason(&self, reason: &Reason) -> Text {
         let Some(text) = self.reasons().get(reason.key()) else {
             return Text::same(reason.key());
@@ -235,14 +236,14 @@ impl Catalog {
         Text { en: fill(&text.en, &args), zh: fill(&text.zh, &args) }
     }
 
-    /// The evidence that settles a reason, as an instruction, if the catalog has one.
+    /// Returns the evidence that settles a reason, as an instruction, if the catalog has one.
     pub fn settle(&self, reason: &Reason) -> Option<Text> {
         let text = self.reasons().get(reason.key())?.settle.as_ref()?;
         let what = BTreeMap::from([("what", reason.what().unwrap_or_default().to_owned())]);
         Some(Text { en: fill(&text.en, &what), zh: fill(&text.zh, &what) })
     }
 
-    /// The result of a rule without its findings.
+    /// Returns the result of a rule without its findings.
     pub fn result(&self, id: FindingId, state: CheckState, reason: Option<&Reason>) -> RuleResult {
         let name = self.entry(id.as_str()).map(|entry| entry.name.clone()).unwrap_or_default();
         RuleResult {
@@ -276,8 +277,8 @@ impl Catalog {
         report.results.push(result);
     }
 
-    /// Puts the words to what a rule found. An id or message that the catalogue lacks is a
-    /// defect that tests find; at run time it shows as its bare key, and nothing is lost.
+    /// Adds the texts to the result of a rule. A missing ID or message is a defect that tests find.
+    /// At run time it appears as its bare key, so no finding is lost.
     pub fn resolve(&self, mut found: RawFinding) -> Finding {
         debug_assert!(found.is_complete(), "{} lacks values", found.id);
         let values = found.args.values_mut().chain(found.args_zh.values_mut());
@@ -324,7 +325,7 @@ impl Catalog {
     }
 }
 
-/// The arguments as a sentence of this language says them.
+/// Returns the arguments in the form for sentences of this language.
 fn spell_arguments(
     args: &BTreeMap<&'static str, String>,
     lang: Lang,

@@ -1,10 +1,10 @@
 //! Data packs: all tables in one signed file that replaces the built-in ones.
 //!
-//! A pack is the line `ascend-doctor-data 1`, a line of JSON (the manifest), and the parts that
-//! the manifest lists, each compressed with deflate, in the form in which the program carries its
-//! own tables. [`Pack::open`] verifies the signature before it parses anything else, then sizes,
-//! names and hashes of all parts. The layers that own the tables decode each one with the types of
-//! its reader before [`install`](crate::install).
+//! A pack is the line `ascend-doctor-data 1`, a line of JSON (the manifest), and the parts that the
+//! manifest lists. Each part is compressed with deflate, in the format of the built-in tables.
+//! [`Pack::open`] verifies the signature before it parses anything else, then sizes, names and
+//! hashes of all parts. The layers that own the tables decode each one with the types of its reader
+//! before [`install`](crate::install).
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -22,15 +22,15 @@ use crate::fault::{Fault, quote};
 use crate::faults;
 use crate::packed::{built_in_as_of, names};
 
-/// The start of the first line.
+/// The beginning of the first line.
 const MAGIC: &str = "ascend-doctor-data ";
 /// The format that this version reads and writes.
 const FORMAT: u32 = 1;
-/// The largest file, in bytes.
+/// The maximum size of a file, in bytes.
 pub const MAX_FILE: usize = 64 << 20;
-/// The most that all parts have together when they are unpacked, in bytes.
+/// The maximum unpacked size of all parts together, in bytes.
 const MAX_UNPACKED: usize = 64 << 20;
-/// The longest manifest, in bytes.
+/// The maximum length of the manifest, in bytes.
 const MAX_MANIFEST: usize = 1 << 20;
 /// The highest ratio that deflate reaches.
 const MAX_RATIO: usize = 1032;
@@ -41,7 +41,7 @@ const MAX_RATIO: usize = 1032;
 struct Manifest {
     format: u32,
     as_of: String,
-    /// The oldest version of the program that reads the tables.
+    /// The oldest program version that reads the tables.
     requires: String,
     parts: Vec<Part>,
 }
@@ -55,14 +55,14 @@ struct Part {
     packed: usize,
 }
 
-/// The reason why a pack is not used.
+/// The reason why a pack is rejected.
 #[derive(Debug)]
 pub enum PackError {
-    /// The first line is another one.
+    /// The first line is not that of a pack.
     Foreign,
-    /// The format has a higher number.
+    /// The format is newer than that of the program.
     Format(String),
-    /// Tables of a later program.
+    /// The tables require a newer program.
     Program(String),
     /// The manifest is not the expected JSON, or contradicts itself.
     Manifest(String),
@@ -74,30 +74,30 @@ pub enum PackError {
     Unpacked,
     /// The file is shorter or longer than its parts.
     Length,
-    /// A part for which the program has no table.
+    /// The program has no table for a part.
     Unknown(String),
-    /// A table of the program without a part.
+    /// A table of the program has no part.
     Missing(String),
-    /// Two parts of one name.
+    /// Two parts have the same name.
     Twice(String),
     /// A part does not unpack to the declared bytes.
     Damaged(String),
-    /// A reader refuses the table.
+    /// A reader rejects the table.
     Invalid(String, Text),
     /// The text is not a key.
     Key,
     /// The text is not a signature.
     Signature,
-    /// Another key made the signature.
+    /// The signature was made with another key.
     OtherKey(String, String),
-    /// The signature is of another file.
+    /// The signature belongs to another file.
     Mismatch,
     /// The data is older than the built-in data.
     Older(String, &'static str),
 }
 
 impl PackError {
-    /// The error as users read it.
+    /// Returns the error for display.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Foreign => faults::PackForeign.fault(),
@@ -134,7 +134,7 @@ pub enum Trust<'a> {
         /// The key.
         key: &'a str,
     },
-    /// None: the user accepts an unsigned pack.
+    /// No signature: the user accepts an unsigned pack.
     Unsigned,
 }
 
@@ -149,12 +149,12 @@ pub struct Pack {
 }
 
 impl Pack {
-    /// Verifies the bytes of a file and unpacks its parts. `program` is the version of the
-    /// program; `older` accepts data that is older than the built-in data.
+    /// Verifies the bytes of a file and unpacks its parts. `program` is the program version.
+    /// `older` accepts data that is older than the built-in data.
     ///
     /// # Errors
     ///
-    /// For the first defect. No part of a defective pack is usable.
+    /// Returns the first defect. No part of a defective pack is usable.
     pub fn open(
         bytes: &[u8],
         trust: Trust<'_>,
@@ -183,47 +183,47 @@ impl Pack {
         Ok(pack)
     }
 
-    /// The date of its data, `YYYY-MM-DD`.
+    /// Returns the date of the data, `YYYY-MM-DD`.
     pub fn as_of(&self) -> &str {
         &self.as_of
     }
 
-    /// The SHA-256 of the file.
+    /// Returns the SHA-256 of the file.
     pub fn sha256(&self) -> Sha256 {
         self.sha256
     }
 
-    /// The ID of the key that signed it; none if the user accepted it unsigned.
+    /// Returns the ID of the signing key; `None` if the user accepted the pack unsigned.
     pub fn signed_by(&self) -> Option<&str> {
         self.signed_by.as_deref()
     }
 
-    /// The names of its parts.
+    /// Returns the names of the parts.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().map(|(name, _)| name.as_str())
     }
 
-    /// The content of a part.
+    /// Returns the content of a part.
     pub fn content(&self, name: &str) -> Option<&[u8]> {
         let at = self.parts.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok()?;
         Some(&self.parts[at].1)
     }
 
-    /// A table, decoded by the types of its reader.
+    /// Decodes a table with the types of its reader.
     ///
     /// # Errors
     ///
-    /// If the table is missing or does not have the shape of `T`.
+    /// Returns an error if the table is missing or does not have the shape of `T`.
     pub fn table<T: Deserialize<'static>>(&'static self, name: &str) -> Result<T, PackError> {
         let content = self.content(name).ok_or_else(|| PackError::Missing(name.to_owned()))?;
         rmp_serde::from_slice(content).map_err(|error| invalid(name, error.to_string()))
     }
 
-    /// A table that is text.
+    /// Returns a text table.
     ///
     /// # Errors
     ///
-    /// If the table is missing or not UTF-8.
+    /// Returns an error if the table is missing or not UTF-8.
     pub fn text(&self, name: &str) -> Result<&str, PackError> {
         let content = self.content(name).ok_or_else(|| PackError::Missing(name.to_owned()))?;
         std::str::from_utf8(content).map_err(|error| invalid(name, error.to_string()))
@@ -233,7 +233,7 @@ impl Pack {
     ///
     /// # Errors
     ///
-    /// For the first table that its reader refuses.
+    /// Returns an error for the first table that its reader rejects.
     pub fn check_common_tables(&'static self) -> Result<(), PackError> {
         crate::ui::check(self)?;
         crate::fault::check(self)?;
@@ -250,7 +250,7 @@ impl Pack {
     }
 }
 
-/// The error about a table that its reader refuses.
+/// Returns the error for a table that its reader rejects.
 pub fn invalid(name: &str, why: impl Into<String>) -> PackError {
     PackError::Invalid(name.to_owned(), quote(&why.into()))
 }
@@ -273,10 +273,12 @@ fn verify(bytes: &[u8], signature: &str, key: &str) -> Result<String, PackError>
     Ok(id)
 }
 
-/// The ID in a public key or a signature, as minisign prints it: bytes 2 to 9, the last one first.
+/// Returns the ID in a public key or a signature, as minisign prints it: bytes 2 to 9, the last one
+/// first.
 fn key_id(base64: &str) -> Option<String> {
     let standard = base64.trim().replace('+', "-").replace('/', "_");
-    // 14 characters hold the first 10 bytes; the last one also begins the next byte.
+    // 14 characters contain the first 10 bytes. The last one also contains the beginning of the
+    // next byte.
     let bytes = base::hash::decode_base64url(standard.get(..16)?)?;
     let mut id = String::new();
     for byte in bytes.get(2..10)?.iter().rev() {
@@ -309,7 +311,7 @@ fn read_manifest(bytes: &[u8]) -> Result<(Manifest, &[u8]), PackError> {
     Ok((manifest, &rest[end + 1..]))
 }
 
-/// Whether the parts are exactly the tables of the program.
+/// Checks that the parts are exactly the tables of the program.
 fn check_names(parts: &[Part]) -> Result<(), PackError> {
     let known = names();
     let known: BTreeSet<&str> = known.iter().map(String::as_str).collect();
@@ -329,7 +331,7 @@ fn check_names(parts: &[Part]) -> Result<(), PackError> {
     }
 }
 
-/// Unpacks all parts. Nothing is allocated before the declared sizes are checked.
+/// Unpacks all parts. The declared sizes are checked before anything is allocated.
 fn unpack(parts: Vec<Part>, mut body: &[u8]) -> Result<Vec<(String, Vec<u8>)>, PackError> {
     let sum = |size: fn(&Part) -> usize| {
         parts.iter().try_fold(0_usize, |sum, part| sum.checked_add(size(part)))
@@ -355,12 +357,12 @@ fn unpack(parts: Vec<Part>, mut body: &[u8]) -> Result<Vec<(String, Vec<u8>)>, P
     Ok(unpacked)
 }
 
-/// Unpacks bytes that have exactly this size unpacked. Stops at the size, whatever follows.
+/// Unpacks bytes to exactly this size. Stops at the size, even if more data follows.
 fn inflate(packed: &[u8], size: usize) -> Option<Vec<u8>> {
     if size > packed.len().checked_mul(MAX_RATIO)? {
         return None;
     }
-    // One byte more than expected, so that the end of the stream is seen, or an excess.
+    // One additional byte, so that the end of the stream or an excess is detected.
     let mut content = Vec::with_capacity(size + 1);
     let mut inflate = Decompress::new(false);
     let done = inflate.decompress_vec(packed, &mut content, FlushDecompress::Finish).ok()?;
@@ -368,7 +370,7 @@ fn inflate(packed: &[u8], size: usize) -> Option<Vec<u8>> {
     (done == Status::StreamEnd && content.len() == size && whole).then_some(content)
 }
 
-/// Whether a text is a date such as `2026-11-23`.
+/// Returns whether a text is a date such as `2026-11-23`.
 fn is_day(text: &str) -> bool {
     let number = |from: usize, to: usize| text.get(from..to).and_then(|part| part.parse().ok());
     let digits = text.bytes().enumerate().all(|(at, byte)| match at {
@@ -381,7 +383,7 @@ fn is_day(text: &str) -> bool {
         && number(8, 10).is_some_and(|day: u8| (1..=31).contains(&day))
 }
 
-/// The numbers of a version `1.2.3`, also of one such as `1.2.3-rc.1`.
+/// Returns the numbers of a version `1.2.3`, even with a suffix as in `1.2.3-rc.1`.
 fn version(text: &str) -> Option<[u32; 3]> {
     let text = text.split(['-', '+']).next()?;
     let mut parts = text.split('.').map(|part| part.parse().ok());
@@ -389,11 +391,11 @@ fn version(text: &str) -> Option<[u32; 3]> {
     parts.next().is_none().then_some(version)
 }
 
-/// Writes a pack of these parts. `requires` is the oldest version of the program that reads them.
+/// Writes a pack of these parts. `requires` is the oldest program version that reads them.
 ///
 /// # Errors
 ///
-/// If a part cannot be compressed.
+/// Returns an error if a part cannot be compressed.
 pub fn write(parts: &[(String, Vec<u8>)], as_of: &str, requires: &str) -> io::Result<Vec<u8>> {
     let mut body = Vec::new();
     let mut rows = Vec::new();
@@ -424,7 +426,7 @@ pub fn write(parts: &[(String, Vec<u8>)], as_of: &str, requires: &str) -> io::Re
 ///
 /// # Errors
 ///
-/// If a part cannot be compressed.
+/// Returns an error if a part cannot be compressed.
 pub fn write_built_in(requires: &str) -> io::Result<Vec<u8>> {
     write(&crate::packed::built_in_parts(), built_in_as_of(), requires)
 }
@@ -511,7 +513,7 @@ mod tests {
         assert_eq!([version("1.2"), version("1.2.3.4"), version("x"), version("")], [None; 4]);
     }
 
-    /// Other tests of this process read tables, or this one decides that there is no pack.
+    /// Other tests of this process may read tables. If none has, this test does.
     #[test]
     fn installing_after_a_table_was_read_is_an_error() {
         assert!(!crate::text("ops/onnx.tsv").is_empty());

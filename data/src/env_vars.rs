@@ -9,13 +9,13 @@ use crate::data_pack::{Pack, PackError};
 
 static TABLE: LazyLock<EnvVars> = LazyLock::new(|| super::table("env_vars"));
 
-/// What the Ascend stack is known to read.
+/// The variables that the Ascend stack is known to read.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EnvVars {
     /// Format of the file; 1.
     pub schema: u32,
-    /// Where the names come from, by the short name used in `names`.
+    /// The sources of the names, by the short name used in `names`.
     pub source: BTreeMap<String, String>,
     /// The variables, by source.
     pub names: BTreeMap<String, Vec<String>>,
@@ -27,9 +27,9 @@ pub struct EnvVars {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AllocKeys {
-    /// Those that are `True` or `False`.
+    /// Options with the values `True` or `False`.
     pub switches: Vec<String>,
-    /// Those with another value.
+    /// Options with other values.
     pub other: Vec<String>,
 }
 
@@ -39,12 +39,12 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
 }
 
 impl EnvVars {
-    /// The built-in table.
+    /// Returns the built-in table.
     pub fn builtin() -> &'static Self {
         &TABLE
     }
 
-    /// Every known variable.
+    /// Returns every known variable.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.names.values().flatten().map(String::as_str)
     }

@@ -1,9 +1,9 @@
 //! Errors with a sentence in both languages: `data/faults.toml`.
 //!
-//! Each error is a type in [`crate::faults`] with a field for each value of its sentence, so that an
+//! Each error is a type in [`crate::faults`] with a field for each value of its sentence, so an
 //! error without Chinese, a missing value or a misspelled key does not compile. Errors of the
-//! operating system and of libraries are quotations: the first are translated by number, the others
-//! appear in quotation marks.
+//! operating system and of libraries are quotations: the former are translated by number, and the
+//! latter appear in quotation marks.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -28,7 +28,7 @@ struct File {
     schema: u32,
     #[serde(borrow)]
     fault: BTreeMap<&'static str, Words>,
-    /// Chinese for errors of the operating system, by number.
+    /// Chinese texts for errors of the operating system, by number.
     #[serde(borrow)]
     system: BTreeMap<&'static str, &'static str>,
 }
@@ -38,7 +38,7 @@ static TABLE: LazyLock<File> = LazyLock::new(|| crate::table("faults"));
 static NEEDED: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| built_in_table::<File>("faults").fault.into_keys().collect());
 
-/// Decodes the table of a pack. It has all sentences that the program uses.
+/// Decodes the table of a pack. It must have all sentences that the program uses.
 pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     let faults = pack.table::<File>("faults")?.fault;
     match NEEDED.iter().find(|key| !faults.contains_key(*key)) {
@@ -73,12 +73,12 @@ impl Fault {
         self
     }
 
-    /// The key in `data/faults.toml`.
+    /// Returns the key in `data/faults.toml`.
     pub fn key(&self) -> &'static str {
         self.0.key
     }
 
-    /// The sentence without its causes.
+    /// Returns the sentence without its causes.
     pub fn text(&self) -> Text {
         let key = self.0.key;
         let template = TABLE.fault.get(key).copied().unwrap_or(Words { en: key, zh: key });
@@ -102,7 +102,7 @@ impl Error for Fault {
     }
 }
 
-/// The sentence of one error in both languages, without its causes.
+/// Returns the sentence of one error in both languages, without its causes.
 pub fn describe(error: &(dyn Error + 'static)) -> Text {
     if let Some(fault) = error.downcast_ref::<Fault>() {
         return fault.text();
@@ -125,7 +125,7 @@ pub fn describe(error: &(dyn Error + 'static)) -> Text {
     quote(&error.to_string())
 }
 
-/// The sentences of an error and its causes, each once.
+/// Returns the sentences of an error and its causes, each once.
 pub fn describe_chain<'e>(chain: impl Iterator<Item = &'e (dyn Error + 'static)>) -> Text {
     let mut parts: Vec<Text> = Vec::new();
     for cause in chain {
@@ -140,7 +140,7 @@ pub fn describe_chain<'e>(chain: impl Iterator<Item = &'e (dyn Error + 'static)>
     Text::new(join(Lang::En, ": "), join(Lang::Zh, "："))
 }
 
-/// Words of a library or of the system, marked as a quotation in Chinese.
+/// Returns the words of a library or of the system, marked as a quotation in Chinese.
 pub fn quote(words: &str) -> Text {
     Text::new(words, format!("“{words}”"))
 }
@@ -165,7 +165,8 @@ fn of_kind(error: &io::Error) -> Text {
         .map_or_else(|| quote(&error.to_string()), |zh| Text::new(error.to_string(), *zh))
 }
 
-/// A mistake in JSON: the place in both languages, the words of the parser as a quotation.
+/// Returns an error in JSON: the position in both languages, the words of the parser as a
+/// quotation.
 fn of_json(error: &serde_json::Error) -> Text {
     let (text, line, column) = (error.to_string(), error.line(), error.column());
     let Some(what) = text.strip_suffix(&format!(" at line {line} column {column}")) else {
@@ -179,7 +180,7 @@ fn of_json(error: &serde_json::Error) -> Text {
 
 /// A value of a sentence. Errors and texts keep both languages.
 pub trait Value {
-    /// The value in both languages.
+    /// Returns the value in both languages.
     fn value(&self) -> Text;
 }
 
@@ -254,13 +255,13 @@ impl Value for serde_json::Error {
     }
 }
 
-/// Puts a sentence before an error.
+/// Adds a sentence before an error.
 pub trait OrFault<T> {
-    /// The value, or the sentence with this error as its cause.
+    /// Returns the value, or the sentence with this error as its cause.
     ///
     /// # Errors
     ///
-    /// If there is no value.
+    /// Returns the fault if there is no value.
     fn or_fault(self, fault: impl FnOnce() -> Fault) -> Result<T, Fault>;
 }
 
@@ -290,12 +291,12 @@ macro_rules! fault {
         pub struct $name;
 
         impl $name {
-            /// The error.
+            /// Returns the error.
             pub fn fault(self) -> $crate::Fault {
                 $crate::Fault::new($key, [])
             }
 
-            /// Its sentence.
+            /// Returns the sentence.
             pub fn value(self) -> base::text::Text {
                 self.fault().text()
             }
@@ -316,7 +317,7 @@ macro_rules! fault {
 
         #[allow(non_camel_case_types, reason = "each type is named for its value")]
         impl<$($field: $crate::fault::$kind),+> $name<$($field),+> {
-            /// The error.
+            /// Returns the error.
             pub fn fault(self) -> $crate::Fault {
                 $crate::Fault::new(
                     $key,
@@ -324,7 +325,7 @@ macro_rules! fault {
                 )
             }
 
-            /// Its sentence.
+            /// Returns the sentence.
             pub fn value(self) -> base::text::Text {
                 self.fault().text()
             }
@@ -347,7 +348,7 @@ macro_rules! conversions {
 
 pub(crate) use {conversions, fault, faults};
 
-/// Lets a type with a method `fault` be shown and converted as that error.
+/// Makes a type with a method `fault` displayable and convertible as that error.
 #[macro_export]
 macro_rules! impl_fault {
     ($type:ty) => {

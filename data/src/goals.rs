@@ -1,8 +1,8 @@
 //! Goals and their links: `data/goals.toml`.
 //!
-//! A subcommand names a goal and gives the coverage of each link; links that consist of checks
-//! follow from the results of these checks. The sentence at the top of a report follows from the
-//! finished report.
+//! A subcommand names a goal and provides the coverage of each link. The coverage of links that
+//! consist of checks follows from the results of these checks. The sentence at the top of a report
+//! follows from the finished report.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -27,7 +27,7 @@ struct Goals {
     goal: Vec<GoalDefinition>,
 }
 
-/// Sentences of goals that have none of their own.
+/// Sentences of goals that do not define their own.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sentences {
@@ -39,34 +39,34 @@ struct Sentences {
     not_run: Text,
 }
 
-/// A link as it is defined.
+/// The definition of a link.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkDefinition {
     /// The subcommand.
     pub command: String,
-    /// Its ID, unique in the subcommand.
+    /// The ID, unique in the subcommand.
     pub id: String,
     /// The healthy state in a few words.
     pub name: Text,
-    /// IDs of checks that show it: all of them must have run.
+    /// IDs of checks that prove the link. All of them must have run.
     #[serde(default)]
     pub key: Vec<String>,
-    /// IDs of checks that can only contradict it.
+    /// IDs of checks that can only contradict the link.
     #[serde(default)]
     pub checks: Vec<String>,
-    /// The evidence that settles it, as an instruction.
+    /// The evidence that settles the link, as an instruction.
     pub settle: Text,
-    /// Whether it belongs to a proof only where the user asks for it.
+    /// Whether the link belongs to a proof only if the user requests it.
     #[serde(default)]
     pub asked: bool,
 }
 
-/// A goal as it is defined.
+/// The definition of a goal.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GoalDefinition {
-    /// Its ID, unique in the subcommand.
+    /// The ID, unique in the subcommand.
     pub id: String,
     /// The subcommand.
     pub command: String,
@@ -74,22 +74,22 @@ pub struct GoalDefinition {
     pub claim: Text,
     /// The sentence of a pass.
     pub pass: Text,
-    /// The sentence of a failure by one problem.
+    /// The sentence of a failure with one problem.
     pub fail: Option<Text>,
-    /// The sentence of a failure by several problems.
+    /// The sentence of a failure with several problems.
     pub fail_more: Option<Text>,
     /// The sentence of an inconclusive result.
     pub inconclusive: Option<Text>,
-    /// IDs of the required links; `*` stands for all.
+    /// IDs of the required links; `*` means all.
     pub required: Vec<String>,
 }
 
 static GOALS: LazyLock<Goals> = LazyLock::new(|| super::table("goals"));
 
-/// The goals that the program has.
+/// The goals of the program.
 static NEEDED: LazyLock<Goals> = LazyLock::new(|| built_in_table("goals"));
 
-/// Decodes the table of a pack. It has all goals and links that the program uses.
+/// Decodes the table of a pack. It must have all goals and links that the program uses.
 pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     let goals = pack.table::<Goals>("goals")?;
     for needed in &NEEDED.goal {
@@ -115,22 +115,22 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     Ok(())
 }
 
-/// The links of a subcommand, in the order of the chain.
+/// Returns the links of a subcommand, in the order of the chain.
 pub fn links(command: &str) -> impl Iterator<Item = &'static LinkDefinition> {
     GOALS.link.iter().filter(move |link| link.command == command)
 }
 
-/// The goals of a subcommand.
+/// Returns the goals of a subcommand.
 pub fn goals(command: &str) -> impl Iterator<Item = &'static GoalDefinition> {
     GOALS.goal.iter().filter(move |goal| goal.command == command)
 }
 
-/// Whether a subcommand has a link with this ID.
+/// Returns whether a subcommand has a link with this ID.
 pub fn is_link(id: &str) -> bool {
     GOALS.link.iter().any(|link| link.id == id)
 }
 
-/// The IDs of all links, each once.
+/// Returns the IDs of all links, each once.
 pub fn link_ids() -> impl Iterator<Item = &'static str> {
     let mut ids: Vec<&str> = GOALS.link.iter().map(|link| link.id.as_str()).collect();
     ids.sort_unstable();
@@ -139,7 +139,7 @@ pub fn link_ids() -> impl Iterator<Item = &'static str> {
 }
 
 impl GoalDefinition {
-    /// The goal with values for its sentences.
+    /// Returns the goal with values for its sentences.
     fn goal(&'static self, values: BTreeMap<&'static str, Text>) -> Goal {
         Goal { id: &self.id, claim: self.claim.clone(), values }
     }
@@ -153,11 +153,12 @@ impl GoalDefinition {
 fn find_goal(command: &str, id: &str) -> &'static GoalDefinition {
     let found = goals(command).find(|goal| goal.id == id);
     debug_assert!(found.is_some(), "no goal `{id}` of {command} in data/goals.toml");
-    // Tests cover all names; the first goal keeps a release running.
+    // Tests cover all names. The first goal keeps a release running.
     found.unwrap_or(&GOALS.goal[0])
 }
 
-/// The proof of the goal `id` of `command`. `cover` gives each link its coverage and a note on what was seen.
+/// Returns the proof of the goal `id` of `command`. `cover` returns the coverage of each link and a
+/// note on the observations.
 pub fn prove(
     command: &str,
     id: &str,
@@ -179,7 +180,7 @@ pub fn prove(
     Proof { goal: definition.goal(values), links: links.collect() }
 }
 
-/// The proof of a goal whose links are not in the data, because the user named them.
+/// Returns the proof of a goal whose links are not in the data, because the user named them.
 pub fn prove_links(
     command: &str,
     id: &str,
@@ -189,10 +190,10 @@ pub fn prove_links(
     Proof { goal: find_goal(command, id).goal(values), links }
 }
 
-/// The coverage of a link that consists of checks.
+/// Returns the coverage of a link that consists of checks.
 ///
-/// An error of any of its checks contradicts it, also as a consequence of another finding. It is
-/// shown if none of its key checks failed to run.
+/// An error of any of its checks contradicts the link, even as a consequence of another finding.
+/// The link is shown if all of its key checks ran.
 pub fn judge_checks(
     link: &LinkDefinition,
     results: &[RuleResult],
@@ -202,7 +203,8 @@ pub fn judge_checks(
     judge(&belongs, &|id| link.key.iter().any(|own| own == id), results, findings, &link.settle)
 }
 
-/// As [`judge_checks`], for the checks that `belongs` accepts. `is_key` selects those that must run.
+/// Implements [`judge_checks`] for the checks that `belongs` accepts. `is_key` selects those that
+/// must run.
 pub fn judge(
     belongs: &dyn Fn(&str) -> bool,
     is_key: &dyn Fn(&str) -> bool,
@@ -241,7 +243,7 @@ pub fn judge(
     Coverage::Shown
 }
 
-/// Notes in each link of a report the warnings that concern it. Links of a selection are named by
+/// Adds to each link of a report the warnings that concern it. Links of a selection are named by
 /// check or family.
 pub fn mark_warnings(report: &mut Report) {
     let Some(proof) = &mut report.proof else { return };
@@ -267,7 +269,7 @@ pub fn mark_warnings(report: &mut Report) {
     }
 }
 
-/// The IDs of errors that `belongs` accepts, consequences included, each once.
+/// Returns the IDs of errors that `belongs` accepts, including consequences, each once.
 pub fn contradictions(findings: &[Finding], belongs: &dyn Fn(&str) -> bool) -> Vec<String> {
     let mut ids: Vec<String> = Vec::new();
     let mut todo: Vec<&Finding> = findings.iter().rev().collect();
@@ -281,7 +283,7 @@ pub fn contradictions(findings: &[Finding], belongs: &dyn Fn(&str) -> bool) -> V
     ids
 }
 
-/// The sentence at the top of a report; none for reports without a goal.
+/// Returns the sentence at the top of a report; `None` for reports without a goal.
 pub fn headline(report: &Report) -> Option<Text> {
     let proof = report.proof.as_ref()?;
     let definition = find_goal(report.command, proof.goal.id);
@@ -334,8 +336,8 @@ pub fn headline(report: &Report) -> Option<Text> {
     Some(fill_both(&sentences.waived, &BTreeMap::from([("sentence", sentence), ("links", links)])))
 }
 
-/// The first problem that contradicts a required link, and the number of problems: findings that
-/// are no consequence, and contradictions in words.
+/// Returns the first problem that contradicts a required link, and the number of problems: findings
+/// that are not consequences, and contradictions in words.
 fn first_problem(proof: &Proof, findings: &[Finding]) -> (Text, usize) {
     fn contains(finding: &Finding, ids: &[&str]) -> bool {
         (finding.severity == Severity::Error && ids.contains(&finding.id.as_str()))
@@ -349,7 +351,7 @@ fn first_problem(proof: &Proof, findings: &[Finding]) -> (Text, usize) {
             problems.extend(reason);
         }
     }
-    // A contradiction by warnings names findings that are no errors.
+    // A contradiction by warnings names findings that are not errors.
     let named = |finding: &&Finding| contains(finding, &ids) || ids.contains(&finding.id.as_str());
     problems.splice(0..0, findings.iter().filter(named).map(|finding| &finding.title));
     (problems.first().map(|&text| text.clone()).unwrap_or_default(), problems.len())
@@ -430,7 +432,7 @@ mod tests {
         assert_eq!(judge(NotApplicable, NotApplicable), "not_applicable");
         assert_eq!(judge(Passed, NotChecked), "not_examined");
         assert_eq!(judge_checks(link(), &[], &[]).as_str(), "not_examined");
-        // Other checks of the link may stay silent.
+        // Other checks of the link need not have run.
         let other = [
             result("CANN-OPS", Passed),
             result("CANN-OPS-CHIP", Passed),

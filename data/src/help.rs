@@ -1,7 +1,8 @@
-//! Chinese for the help of the command line: `data/help.toml`.
+//! Chinese texts for the command-line help: `data/help.toml`.
 //!
-//! The English is in the doc comments of the options, from which `clap` builds the help. It is the
-//! key here, so that a changed English sentence has no Chinese until somebody looked at both.
+//! The English texts are the doc comments of the options, from which `clap` builds the help. They
+//! are the keys here, so a changed English sentence has no Chinese until its translation is
+//! checked.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -29,8 +30,8 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     pack.table::<File>("help").map(|_| ())
 }
 
-/// A help text in the language: its paragraphs are translated one by one. A paragraph without a
-/// translation stays English; a test of the program finds it.
+/// Translates a help text, paragraph by paragraph. A paragraph without a translation stays English;
+/// a test of the program finds it.
 pub fn translate(english: &str, lang: Lang) -> String {
     if lang == Lang::En {
         return english.to_owned();
@@ -40,7 +41,7 @@ pub fn translate(english: &str, lang: Lang) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// The English of all paragraphs with a translation.
+/// Returns the English texts of all paragraphs with a translation.
 pub fn translated() -> impl Iterator<Item = &'static str> {
     TEXTS.keys().copied()
 }

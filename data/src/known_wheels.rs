@@ -1,7 +1,7 @@
-//! What the published torch_npu wheels contain: `data/known_wheels.tsv`, written by
+//! The content of published torch_npu wheels: `data/known_wheels.tsv`, written by
 //! `cargo xtask refresh known_wheels.tsv` from the package index.
 //!
-//! Lines, their fields separated by tabs:
+//! Lines with fields separated by tabs:
 //!
 //! | first field | others |
 //! |---|---|
@@ -12,8 +12,8 @@
 //! | `w` | file name without the package's name and `.whl`; SHA-256 of the wheel; where its RECORD was read, the [`record_digest`] |
 //! | `f` | of the wheel above: number of the path, size in bytes, SHA-256 |
 //!
-//! Hashes are URL-safe base64 without padding. Only ELF files, `__init__.py` and `version.py`
-//! have lines; the digest speaks for all other files.
+//! Hashes are URL-safe base64 without padding. Only ELF files, `__init__.py` and `version.py` have
+//! lines. The digest covers all other files.
 
 use std::sync::LazyLock;
 
@@ -44,7 +44,7 @@ pub struct KnownWheels {
 
 #[derive(Debug)]
 struct Wheel {
-    /// `2.6.0-cp310-cp310-manylinux_2_28_aarch64`
+    /// For example `2.6.0-cp310-cp310-manylinux_2_28_aarch64`.
     tags: &'static str,
     sha256: &'static str,
     record: Option<&'static str>,
@@ -64,7 +64,7 @@ pub struct KnownWheel {
 }
 
 impl KnownWheels {
-    /// The built-in list.
+    /// Returns the built-in list.
     pub fn builtin() -> &'static Self {
         &BUILTIN
     }
@@ -99,8 +99,8 @@ impl KnownWheels {
         Ok(list)
     }
 
-    /// The published wheels of this version for the interpreter tag (`cp311`) and architecture,
-    /// as far as their RECORD is known. Nearly always one.
+    /// Returns the published wheels of this version for the interpreter tag (`cp311`) and
+    /// architecture whose RECORD is known. There is nearly always one.
     pub fn find(&self, version: &str, python: &str, arch: &str) -> Vec<KnownWheel> {
         self.wheels
             .iter()
@@ -109,12 +109,12 @@ impl KnownWheels {
             .collect()
     }
 
-    /// How many wheels are listed, and of how many of them the files are known.
+    /// Returns the number of listed wheels, and the number of those with known files.
     pub fn counts(&self) -> (usize, usize) {
         (self.wheels.len(), self.wheels.iter().filter(|wheel| wheel.record.is_some()).count())
     }
 
-    /// The SHA-256 of the published wheel of this file name.
+    /// Returns the SHA-256 of the published wheel with this file name.
     pub fn wheel_sha256(&self, file_name: &str) -> Option<Sha256> {
         let tags = file_name.strip_suffix(".whl")?.strip_prefix(self.package)?.strip_prefix('-')?;
         let wheel = self.wheels.iter().find(|wheel| wheel.tags == tags)?;
@@ -146,8 +146,8 @@ impl Wheel {
     }
 }
 
-/// Whether installers leave a row of RECORD as it was in the wheel: nothing of `.dist-info` and
-/// `.data`, nothing outside of the package directory, no byte code.
+/// Returns whether installers keep a row of RECORD unchanged from the wheel: nothing in
+/// `.dist-info` and `.data`, nothing outside of the package directory, no byte code.
 pub fn is_of_package(path: &str) -> bool {
     let top = path.split('/').next().unwrap_or_default();
     !(path.starts_with('/')
@@ -157,12 +157,12 @@ pub fn is_of_package(path: &str) -> bool {
         || path.ends_with(".pyc"))
 }
 
-/// One value that stands for all rows of a RECORD which [`is_of_package`] keeps: the SHA-256
-/// over the sorted lines `path NUL hash NUL size LF`, each field as RECORD writes it
-/// (`sha256=` and unpadded base64; empty where there is none).
+/// Returns one value for all rows of a RECORD that [`is_of_package`] keeps: the SHA-256 over the
+/// sorted lines `path NUL hash NUL size LF`, with each field as in RECORD (`sha256=` and unpadded
+/// base64; empty if missing).
 ///
-/// An installation whose digest is that of a published wheel has its RECORD, so a file that
-/// agrees with RECORD is a published file.
+/// An installation with the digest of a published wheel has the RECORD of that wheel, so a file
+/// that matches RECORD is a published file.
 pub fn record_digest<'a>(
     rows: impl Iterator<Item = (&'a str, Option<Sha256>, Option<u64>)>,
 ) -> Sha256 {

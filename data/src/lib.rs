@@ -3,9 +3,9 @@
 //!
 //! A [`data_pack`] replaces all tables for the rest of the process, before the first one is read.
 //!
-//! Must not touch: the examined machine, the terminal, files other than its own tables. It decides
-//! nothing about a machine. Each table is parsed on first use, and only the table that is needed;
-//! the tests next to each reader state what its table must satisfy.
+//! Must not touch: the examined machine, the terminal, files other than its own tables. It makes no
+//! decisions about a machine. Each table is parsed on first use. The tests next to each reader
+//! define the invariants of its table.
 
 mod catalog;
 pub mod data_pack;
@@ -36,7 +36,7 @@ pub mod ui;
 mod user_file;
 mod verify_limits;
 
-/// Lines as healthy logs have them. The filter of log lines learns from them which texts are rare.
+/// Lines of healthy logs, from which the filter of log lines derives which texts are rare.
 pub const HEALTHY_LINES: &str = include_str!("../errors/healthy.txt");
 
 pub use catalog::{Catalog, Entry, Family, FixTemplate, MessageTemplate};

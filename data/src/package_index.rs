@@ -1,5 +1,5 @@
-//! What the default public package index has: `data/index.tsv` (versions, Python, architecture) and
-//! `data/official_pairs.tsv` (whether a resolver can satisfy the official pairs).
+//! The content of the default public package index: `data/index.tsv` (versions, Python,
+//! architecture) and `data/official_pairs.tsv` (whether a resolver can satisfy the official pairs).
 
 use std::sync::LazyLock;
 
@@ -46,7 +46,7 @@ pub struct Published {
     pub sdist: bool,
 }
 
-/// What a resolver finds for a set of requirements.
+/// The result of a resolver for a set of requirements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -55,7 +55,7 @@ pub enum Verdict {
     Resolves,
     /// Two packages require different versions of a third one.
     Conflict,
-    /// The index lacks a package, or a wheel of it.
+    /// A package, or a wheel of it, is missing in the index.
     Missing,
 }
 
@@ -63,24 +63,24 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfficialPair {
-    /// `torch==2.14.0 torch_npu==2.14.0`.
+    /// For example `torch==2.14.0 torch_npu==2.14.0`.
     pub requirements: &'static str,
     #[serde(skip)]
     pythons: Vec<&'static str>,
     #[serde(skip)]
     archs: Vec<&'static str>,
-    /// What the resolver found.
+    /// The result of the resolver.
     pub verdict: Verdict,
-    /// The package that is absent, or the requirements that contradict each other.
+    /// The missing package, or the contradictory requirements.
     pub reason: &'static str,
-    /// The options of pip that the official installation page prints.
+    /// The pip options on the official installation page.
     pub options: &'static str,
     /// The official documents.
     pub source: &'static str,
 }
 
 impl PackageIndex {
-    /// The built-in tables.
+    /// Returns the built-in tables.
     pub fn builtin() -> &'static Self {
         &BUILTIN
     }
@@ -120,7 +120,7 @@ impl PackageIndex {
         Ok(index)
     }
 
-    /// What the index has of a version of a package.
+    /// Returns the entry of the index for a version of a package.
     pub fn published(&self, package: &str, version: &str) -> Option<&Published> {
         self.versions.iter().find(|row| row.package == package && row.version == version)
     }
@@ -130,8 +130,9 @@ impl PackageIndex {
         self.versions.iter().filter(move |row| row.package == package).map(|row| row.version)
     }
 
-    /// Why the index cannot satisfy these requirements. Of a Python that was not resolved for,
-    /// another one of the same architecture speaks. Without architecture, no one must resolve.
+    /// Returns why the index cannot satisfy these requirements. For a Python without a resolver
+    /// result, those of other Python versions on the same architecture count. Without an
+    /// architecture, all results must be negative.
     pub fn gap(
         &self,
         requirements: &str,
@@ -155,9 +156,9 @@ impl PackageIndex {
 }
 
 impl PackageIndex {
-    /// The options of the official installation page that a command of pip needs beyond the
-    /// default index. None where the command names an index, or the default one has what it
-    /// installs, or nothing is known of it.
+    /// Returns the options of the official installation page that a pip command needs in addition
+    /// to the default index. `None` if the command names an index, if the default index is
+    /// sufficient, or if the packages are unknown.
     pub fn options_for(
         &self,
         command: &str,
@@ -166,7 +167,7 @@ impl PackageIndex {
     ) -> Option<&'static str> {
         let (_, rest) = command.split_once(" pip install ")?;
         let words: Vec<&str> = rest.split_whitespace().collect();
-        // Options at the end would be those of another command.
+        // Options appended at the end would belong to another command.
         let ends = |word: &&str| word.contains("index-url") || matches!(*word, "-i" | "&&");
         if words.iter().any(ends) {
             return None;
@@ -190,7 +191,7 @@ impl PackageIndex {
     }
 }
 
-/// The rows below the line of column names, with their line numbers.
+/// Returns the rows below the line of column names, with their line numbers.
 fn rows(text: &'static str) -> impl Iterator<Item = (usize, Vec<&'static str>)> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#'));
     lines.skip(1).map(|(number, line)| (number, line.split('\t').collect()))
@@ -240,7 +241,7 @@ mod tests {
         assert_eq!((gap.verdict, gap.reason), (Verdict::Missing, "triton-ascend 3.2.2"));
         assert!(gap.options.starts_with("--extra-index-url https://"), "{}", gap.options);
         assert!(gap.source.contains("installation.md"));
-        // The default index has these.
+        // These are on the default index.
         assert!(index.gap("vllm==0.23.0", Some("3.11"), Some("aarch64")).is_none());
         assert!(index.gap("vllm-ascend==9.9", None, None).is_none());
         let published = index.published("vllm-ascend", "0.23.0").unwrap();

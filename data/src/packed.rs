@@ -1,7 +1,7 @@
-//! The files below `data/`: compiled in, or read when they are asked for.
+//! The files below `data/`: built in, or read on demand.
 //!
-//! A program with debug assertions reads them from the source tree, so that an edited sentence
-//! needs no build. All others carry them, as `build.rs` packed them, and read nothing.
+//! A program with debug assertions reads the files from the source tree, so an edited sentence
+//! needs no build. All others contain the files as packed by `build.rs`, and read none.
 
 #[cfg(debug_assertions)]
 use std::collections::BTreeMap;
@@ -13,15 +13,15 @@ use crate::data_pack::Pack;
 #[cfg(debug_assertions)]
 use crate::messages_code;
 
-/// The pack that replaces the built-in tables. Decided when the first table is read.
+/// The pack that replaces the built-in tables. It is fixed when the first table is read.
 static INSTALLED: OnceLock<Option<&'static Pack>> = OnceLock::new();
 
-/// A pack was installed after a table had been read: a defect of the program.
+/// The error for a pack that was installed after a table had been read: a defect of the program.
 #[derive(Debug)]
 pub struct AlreadyRead;
 
 impl AlreadyRead {
-    /// The error as users read it.
+    /// Returns the error for display.
     pub fn fault(&self) -> crate::Fault {
         crate::faults::PackTooLate.fault()
     }
@@ -33,38 +33,40 @@ crate::impl_fault!(AlreadyRead);
 ///
 /// # Errors
 ///
-/// If a table has been read, or a pack is installed.
+/// Returns an error if a table has been read or a pack is installed.
 pub fn install(pack: &'static Pack) -> Result<(), AlreadyRead> {
     INSTALLED.set(Some(pack)).map_err(|_| AlreadyRead)
 }
 
-/// The installed pack. Later attempts to install one fail.
+/// Returns the installed pack. Later attempts to install one fail.
 pub fn installed() -> Option<&'static Pack> {
     *INSTALLED.get_or_init(|| None)
 }
 
-/// The date of the data in use, `YYYY-MM-DD`.
+/// Returns the date of the data in use, `YYYY-MM-DD`.
 pub fn as_of() -> &'static str {
     installed().map_or_else(built_in_as_of, Pack::as_of)
 }
 
-/// The date of the built-in tables.
+/// Returns the date of the built-in tables.
 pub(crate) fn built_in_as_of() -> &'static str {
     source::as_of()
 }
 
-/// A built-in table, whether a pack is installed or not: what the program needs of a pack.
+/// Returns a built-in table even if a pack is installed. It defines the content that the program
+/// needs in a pack.
 pub(crate) fn built_in_table<T: Deserialize<'static>>(name: &str) -> T {
     rmp_serde::from_slice(source::table(name))
         .unwrap_or_else(|error| panic!("data/{name}.toml: {error}"))
 }
 
-/// The names of the built-in tables: TOML tables without their ending, other tables with it.
+/// Returns the names of the built-in tables. TOML tables have no extension in their names, other
+/// tables have one.
 pub(crate) fn names() -> Vec<String> {
     source::names()
 }
 
-/// The names of the tables in use below a directory, such as `errors/signatures`, in their order.
+/// Returns the sorted names of the tables in use below a directory, such as `errors/signatures`.
 pub fn names_below(dir: &str) -> Vec<String> {
     let all = installed().map_or_else(names, |pack| pack.names().map(str::to_owned).collect());
     let is_below = |name: &String| name.strip_prefix(dir).is_some_and(|rest| rest.starts_with('/'));
@@ -73,25 +75,25 @@ pub fn names_below(dir: &str) -> Vec<String> {
     found
 }
 
-/// Name and content of all built-in tables, as packs contain them.
+/// Returns name and content of all built-in tables, as packs contain them.
 pub fn built_in_parts() -> Vec<(String, Vec<u8>)> {
     let mut parts = source::parts();
     parts.sort();
     parts
 }
 
-/// The content of `data/<name>.toml`. Types that borrow their texts (`&'static str`) copy none of
-/// them: the unpacked table stays, so each one is asked for once.
+/// Returns the content of `data/<name>.toml`. Types that borrow their texts (`&'static str`) copy
+/// none of them. The unpacked table is never freed, so callers read each one once.
 ///
 /// # Panics
 ///
-/// If there is no such file, or if it does not have the shape of `T`. The files are part of the
-/// program, so this is a defect, and each reader has a test that reads its files.
+/// Panics if there is no such file, or if it does not have the shape of `T`. The files are part of
+/// the program, so this is a defect, and each reader has a test that reads its files.
 pub fn table<T: Deserialize<'static>>(name: &str) -> T {
     rmp_serde::from_slice(raw(name)).unwrap_or_else(|error| panic!("data/{name}.toml: {error}"))
 }
 
-/// The packed content of `data/<name>.toml`.
+/// Returns the packed content of `data/<name>.toml`.
 pub(crate) fn raw(name: &str) -> &'static [u8] {
     match installed() {
         Some(pack) => pack.content(name).unwrap_or_else(|| panic!("no `{name}` in the data pack")),
@@ -99,12 +101,12 @@ pub(crate) fn raw(name: &str) -> &'static [u8] {
     }
 }
 
-/// The content of the text file `data/<name>`, for example `ops/aclnn.tsv`. As with [`table`],
-/// each one is asked for once.
+/// Returns the content of the text file `data/<name>`, for example `ops/aclnn.tsv`. As with
+/// [`table`], callers read each one once.
 ///
 /// # Panics
 ///
-/// If there is no such file.
+/// Panics if there is no such file.
 pub fn text(name: &str) -> &'static str {
     match installed() {
         Some(pack) => pack.text(name).unwrap_or_else(|error| panic!("{error}")),
@@ -116,7 +118,8 @@ pub fn text(name: &str) -> &'static str {
 mod source {
     use flate2::{Decompress, FlushDecompress, Status};
 
-    /// Name, size in bytes, compressed content: tables without their ending, texts with it.
+    /// Name, size in bytes, compressed content. The names of TOML tables have no extension, those
+    /// of text files have one.
     #[expect(clippy::unreadable_literal, reason = "generated")]
     static TABLES: &[(&str, usize, &[u8])] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
     static TEXTS: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/texts.rs"));
@@ -157,7 +160,8 @@ mod source {
     fn unpack(name: &str) -> Option<Vec<u8>> {
         let (_, size, packed) = TABLES.iter().find(|(known, ..)| *known == name)?;
         let mut content = Vec::with_capacity(*size);
-        // All at once: a reader would allocate, and go through, a buffer between.
+        // Decompresses in one step: a reader would allocate an intermediate buffer and copy through
+        // it.
         let mut inflate = Decompress::new(false);
         let done = inflate.decompress_vec(packed, &mut content, FlushDecompress::Finish);
         let done = done.unwrap_or_else(|error| panic!("data/{name}: {error}"));
@@ -166,18 +170,18 @@ mod source {
     }
 }
 
-/// The tables of messages as they are edited, by path below `data/`.
+/// Returns the message tables as edited, by path below `data/`.
 #[cfg(debug_assertions)]
 pub fn built_in_texts() -> BTreeMap<String, String> {
     let files = source::files_of_messages();
     files.into_iter().map(|file| (file.clone(), source::text(&file).to_owned())).collect()
 }
 
-/// The code that names the messages: files below `data/src/messages/` and their content.
+/// Returns the code that declares the messages: files below `data/src/messages/` and their content.
 ///
 /// # Errors
 ///
-/// If a table is not valid, or if one of two languages is missing or has other placeholders.
+/// Returns an error if a table is not valid, or if a language is missing or has other placeholders.
 #[cfg(debug_assertions)]
 pub fn generated_messages() -> Result<BTreeMap<String, String>, String> {
     messages_code::generate(&built_in_texts())
@@ -198,7 +202,7 @@ mod source {
         quoted.expect("data/sources.toml has a date").trim_matches('"')
     }
 
-    /// Every file that is a table, below `dir`.
+    /// Adds every table file below `dir`.
     fn files(dir: &Path, found: &mut Vec<String>) {
         let entries =
             std::fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
@@ -263,7 +267,7 @@ mod tests {
 
     use crate::pack;
 
-    /// Packing loses nothing of a table.
+    /// Packing preserves the complete content of a table.
     #[test]
     fn packed_tables_equal_their_files() {
         let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

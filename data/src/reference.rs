@@ -1,5 +1,5 @@
-//! What is known of environment variables and of files of the stack: `data/env_values.tsv` and
-//! `data/paths.tsv`, for people and programs that ask for them by name.
+//! Reference facts about environment variables and files of the stack, looked up by name:
+//! `data/env_values.tsv` and `data/paths.tsv`.
 
 use std::sync::LazyLock;
 
@@ -28,16 +28,16 @@ pub struct VariableTable(Vec<Variable>);
 /// An environment variable.
 #[derive(Debug, Clone, Copy)]
 pub struct Variable {
-    /// Its name.
+    /// The name.
     pub name: &'static str,
-    /// Accepted values: `120..7200`, `1..`, `0|1|2`, `path`, `devices`, `interface`, `text`. Empty if no
-    /// source lists them.
+    /// Accepted values: `120..7200`, `1..`, `0|1|2`, `path`, `devices`, `interface`, `text`. Empty
+    /// if no source lists them.
     pub values: &'static str,
-    /// The value without a setting; empty if no source states it.
+    /// The value if the variable is not set; empty if no source states it.
     pub default: &'static str,
     /// The unit of a number.
     pub unit: &'static str,
-    /// What it does.
+    /// The effect of the variable.
     en: &'static str,
     zh: &'static str,
     /// The source of the row.
@@ -45,7 +45,7 @@ pub struct Variable {
 }
 
 impl VariableTable {
-    /// The built-in table.
+    /// Returns the built-in table.
     pub fn builtin() -> &'static Self {
         &VARIABLES
     }
@@ -64,29 +64,30 @@ impl VariableTable {
         Ok(Self(table))
     }
 
-    /// The variable of this name.
+    /// Returns the variable with this name.
     pub fn find(&self, name: &str) -> Option<&Variable> {
         self.0.iter().find(|row| row.name == name)
     }
 
-    /// All of them.
+    /// Returns all variables.
     pub fn rows(&self) -> &[Variable] {
         &self.0
     }
 }
 
 impl Variable {
-    /// What it does.
+    /// Returns the effect of the variable.
     pub fn about(&self) -> Text {
         Text::new(self.en, self.zh)
     }
 
-    /// The variable that is read in its place, if CANN does not read it.
+    /// Returns the variable that CANN reads instead, if CANN does not read this one.
     pub fn read_instead(&self) -> Option<&'static str> {
         self.values.strip_prefix("unread:")
     }
 
-    /// Whether the source lists every value: words such as `path` stand for texts of any kind.
+    /// Returns whether the source lists every value. Words such as `path` represent arbitrary
+    /// texts.
     pub fn is_closed(&self) -> bool {
         let open = |part: &str| matches!(part, "path" | "interface" | "text");
         !self.values.is_empty()
@@ -94,12 +95,12 @@ impl Variable {
             && !self.values.split('|').any(open)
     }
 
-    /// Whether a value is one of those that the source lists; `None` if it lists none.
+    /// Returns whether a value is one of those that the source lists; `None` if it lists none.
     pub fn accepts(&self, value: &str) -> Option<bool> {
         let number = value.parse::<i64>();
         let fits = |part: &str| match part.split_once("..") {
             Some((low, high)) => match (low.parse::<i64>(), &number) {
-                // Without a documented end, every larger value is one.
+                // Without a documented maximum, every larger value is accepted.
                 (Ok(low), Ok(number)) if high.is_empty() => *number >= low,
                 (Ok(low), Ok(number)) => {
                     high.parse().is_ok_and(|high: i64| (low..=high).contains(number))
@@ -126,7 +127,7 @@ pub struct PathTable(Vec<KnownPath>);
 pub struct KnownPath {
     /// An absolute path, or the name of a library or module; `<N>` stands for a number.
     pub name: &'static str,
-    /// The part of the stack that it belongs to.
+    /// The component of the stack that it belongs to.
     pub owner: &'static str,
     en: &'static str,
     zh: &'static str,
@@ -136,7 +137,7 @@ pub struct KnownPath {
 }
 
 impl PathTable {
-    /// The built-in table.
+    /// Returns the built-in table.
     pub fn builtin() -> &'static Self {
         &FILES
     }
@@ -155,7 +156,8 @@ impl PathTable {
         Ok(Self(table))
     }
 
-    /// The row of a path, or of the file that it leads to. A version behind `.so` does not matter.
+    /// Returns the row of a path, or of the file that it resolves to. A version after `.so` is
+    /// ignored.
     pub fn find(&self, path: &str) -> Option<&KnownPath> {
         let path = path.trim_end_matches('/');
         let exact = self.0.iter().find(|row| row.fits(path));
@@ -164,19 +166,19 @@ impl PathTable {
         exact.or_else(|| self.0.iter().find(|row| !row.name.contains('/') && row.fits(file)))
     }
 
-    /// All of them.
+    /// Returns all files.
     pub fn rows(&self) -> &[KnownPath] {
         &self.0
     }
 }
 
 impl KnownPath {
-    /// What it is.
+    /// Returns the description.
     pub fn about(&self) -> Text {
         Text::new(self.en, self.zh)
     }
 
-    /// IDs of the findings that are about it.
+    /// Returns the IDs of the findings about it.
     pub fn findings(&self) -> impl Iterator<Item = &'static str> {
         self.findings.split(',').filter(|id| !id.is_empty())
     }
@@ -192,7 +194,7 @@ impl KnownPath {
     }
 }
 
-/// The rows below the line of column names, with their line numbers.
+/// Returns the rows below the line of column names, with their line numbers.
 fn rows(text: &'static str) -> impl Iterator<Item = (usize, Vec<&'static str>)> {
     let lines = (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#'));
     lines.skip(1).map(|(number, line)| (number, line.split('\t').collect()))

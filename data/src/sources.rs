@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use crate::data_pack::{Pack, PackError, invalid};
 
-/// The file.
+/// The content of the file.
 #[derive(Debug, Deserialize)]
 pub struct Sources {
     /// The date of the data, `YYYY-MM-DD`.
@@ -18,9 +18,9 @@ pub struct Sources {
 /// A public source.
 #[derive(Debug, Deserialize)]
 pub struct Source {
-    /// A short key.
+    /// The ID in the file.
     pub id: String,
-    /// Its name: a repository, a package, a document.
+    /// The name: a repository, a package, a document.
     #[serde(default)]
     pub name: String,
     /// The commit that was read.
@@ -36,7 +36,7 @@ pub struct Source {
 pub struct TableOrigin {
     /// The file below `data/`.
     pub file: String,
-    /// How it is made: `hand`, `machine` or `recorded`.
+    /// The owner: `hand`, `machine` or `recorded`.
     pub owner: String,
     /// IDs of its sources.
     #[serde(default)]
@@ -49,14 +49,14 @@ impl Sources {
         crate::table("sources")
     }
 
-    /// The source of a table with the newest date.
+    /// Returns the source of a table with the newest date.
     pub fn newest(&self, table: &TableOrigin) -> Option<&Source> {
         let of = |source: &&Source| table.sources.contains(&source.id) && source.date.is_some();
         self.source.iter().filter(of).max_by_key(|source| source.date.as_deref())
     }
 }
 
-/// Size of a table of the data in use; `None` if the program does not carry it.
+/// Returns the size of a table of the data in use; `None` if the program does not contain it.
 pub fn table_size(file: &str) -> Option<TableSize> {
     let name = file.strip_suffix(".toml");
     let names = crate::packed::names();
@@ -70,7 +70,7 @@ pub fn table_size(file: &str) -> Option<TableSize> {
         return Some(TableSize { rows: None, bytes });
     }
     let text = crate::text(file);
-    // Tables of error codes have a line with the names of their columns.
+    // Tables of error codes have a line with the column names.
     let is_row =
         |line: &&str| !(line.is_empty() || line.starts_with('#') || line.starts_with("code\t"));
     let rows = text.lines().filter(is_row);
@@ -80,9 +80,9 @@ pub fn table_size(file: &str) -> Option<TableSize> {
 /// The size of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSize {
-    /// Rows of a text table, without comments, with the line of column names.
+    /// Rows of a text table without comments; includes the line of column names.
     pub rows: Option<usize>,
-    /// Bytes, as the program carries the table, unpacked.
+    /// The unpacked size in bytes, in the format in the program.
     pub bytes: usize,
 }
 

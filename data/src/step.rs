@@ -1,59 +1,59 @@
-//! What a step of a fix takes: when it is carried out, by whom, and what it installs.
+//! Properties of a fix step: its phase, its requirements, and the component that it installs.
 
 use std::fmt;
 
 use base::text::shell_quote;
 use serde::{Deserialize, Serialize};
 
-/// When a step of a plan is carried out. The order is that of the plan: the driver before what
-/// loads it, packages before the variables that point to them.
+/// The phase of a plan in which a step is carried out. The order is that of the plan: the driver
+/// before components that load it, packages before the variables that point to them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
     /// Driver, firmware, device nodes, accounts.
     Host,
-    /// How the container is started.
+    /// Start options of the container.
     Container,
     /// CANN and NNAL.
     Cann,
-    /// Links and permissions of files.
+    /// File links and permissions.
     Files,
     /// The interpreter.
     Python,
-    /// Packages of Python.
+    /// Python packages.
     Packages,
     /// Variables of the shell that starts the workload.
     Environment,
 }
 
-/// What a step takes beside its command.
+/// A requirement of a step in addition to its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Requirement {
-    /// The rights of root.
+    /// Root privileges.
     Root,
-    /// It is carried out on the host, not in a container.
+    /// Run on the host, not in a container.
     Host,
-    /// The container starts anew.
+    /// Restart of the container.
     Restart,
-    /// The host starts anew.
+    /// Reboot of the host.
     Reboot,
-    /// The user logs in again.
+    /// New login of the user.
     Login,
 }
 
-/// A part of the stack of which a step installs a version.
+/// A component of the stack whose version a step installs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Component {
     /// The driver.
     Driver,
-    /// The toolkit of CANN.
+    /// The CANN Toolkit.
     Toolkit,
-    /// The operators of CANN for a chip.
+    /// The CANN operator package for a chip.
     Ops,
     /// NNAL (ATB).
     Nnal,
@@ -91,7 +91,7 @@ impl fmt::Display for Component {
 }
 
 impl Component {
-    /// The normalised name of its distribution, if it is a package of Python.
+    /// Returns the normalized name of its distribution, if it is a Python package.
     pub const fn distribution(self) -> Option<&'static str> {
         Some(match self {
             Self::Driver | Self::Toolkit | Self::Ops | Self::Nnal | Self::Python => return None,
@@ -106,14 +106,14 @@ impl Component {
     }
 }
 
-/// A command that installs something.
+/// A command that installs a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstallStep {
-    /// What it installs; `None` for the environment of what was installed.
+    /// The installed component; `None` for a command that sets up the environment.
     pub installs: Option<Component>,
     /// The command line.
     pub run: String,
-    /// The command line where this version is there and has to be installed again.
+    /// The command line that reinstalls the same version.
     pub again: Option<String>,
 }
 
@@ -122,7 +122,8 @@ impl InstallStep {
         Self { installs: Some(installs), run, again: None }
     }
 
-    /// A command of pip, for `requirement` and what else is named, with the options of the index.
+    /// Creates a pip command for `requirement` and other named packages, with the options of the
+    /// index.
     pub(crate) fn pip(
         installs: Component,
         interpreter: &str,

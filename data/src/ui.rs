@@ -1,4 +1,4 @@
-//! Words of the reports that belong to no finding: `data/ui.toml`.
+//! Words of the reports that are not part of a finding: `data/ui.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -31,7 +31,7 @@ static WORDS: LazyLock<BTreeMap<&'static str, Words>> = LazyLock::new(|| {
 static NEEDED: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| built_in_table::<File>("ui").word.into_keys().collect());
 
-/// Decodes the table of a pack. It has all words that the program uses.
+/// Decodes the table of a pack. It must have all words that the program uses.
 pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     let words = pack.table::<File>("ui")?.word;
     match NEEDED.iter().find(|key| !words.contains_key(*key)) {
@@ -40,20 +40,20 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     }
 }
 
-/// The words for `key` in both languages.
+/// Returns the words for `key` in both languages.
 pub(crate) fn words(key: &str) -> Text {
     debug_assert!(WORDS.contains_key(key), "no words for `{key}` in data/ui.toml");
     WORDS.get(key).map_or_else(|| Text::same(key), |&words| words.into())
 }
 
-/// The word for `key`, without arguments.
+/// Returns the word for `key`, without arguments.
 pub(crate) fn word(key: &str, lang: Lang) -> String {
     let words = WORDS.get(key);
     debug_assert!(words.is_some(), "no words for `{key}` in data/ui.toml");
     words.map_or(key, |words| words.get(lang)).to_owned()
 }
 
-/// The sentence for `key` in both languages, with its placeholders filled.
+/// Returns the sentence for `key` in both languages, with its placeholders filled.
 pub(crate) fn sentence(
     key: &str,
     values: &mut dyn Iterator<Item = (&'static str, Spelling)>,

@@ -1,4 +1,5 @@
-//! TOML files of users: a matrix, error codes, settings. Every mistake is reported with its line.
+//! User-provided TOML files: a matrix, error codes, settings. Every error is reported with its
+//! line.
 
 use base::text::Text;
 use serde::de::DeserializeOwned;
@@ -10,36 +11,36 @@ use crate::{Fault, faults};
 
 type Value<'t> = Spanned<DeValue<'t>>;
 
-/// A mistake in a user's file.
+/// An error in a user's file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {}", what.en)]
 pub struct FileError {
     /// The line, counted from 1.
     pub line: usize,
-    /// The mistake; the words of a parser are a quotation.
+    /// The error. The text of a parser is marked as a quotation.
     pub what: Text,
 }
 
 impl FileError {
-    /// A mistake on a line.
+    /// Creates an error on a line.
     pub fn new(line: usize, what: impl Into<Fault>) -> Self {
         Self { line, what: what.into().value() }
     }
 }
 
-/// A row or a value, and the line on which it begins.
+/// A row or a value, and its first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WithLine<T> {
-    /// Counted from 1.
+    /// The line, counted from 1.
     pub line: usize,
     /// The decoded value.
     pub value: T,
 }
 
-/// The entries of a table with its groups: group, name, value.
+/// The entries of a table and its groups: group, name, value.
 pub type TableEntries = WithLine<Vec<WithLine<(Option<String>, String, toml::Value)>>>;
 
-/// A parsed file. Callers take its top-level values one by one.
+/// A parsed file. Callers remove its top-level values one by one.
 pub struct UserFile<'t> {
     table: DeTable<'t>,
     lines: Lines,
@@ -50,7 +51,7 @@ impl<'t> UserFile<'t> {
     ///
     /// # Errors
     ///
-    /// If the text is not TOML or has an unknown key.
+    /// Returns an error if the text is not TOML or has an unknown key.
     pub fn parse(text: &'t str, known: &[&str]) -> Result<Self, FileError> {
         let lines = Lines::of(text);
         let table = DeTable::parse(text).map_err(|error| lines.locate(&error, 0))?;
@@ -65,11 +66,11 @@ impl<'t> UserFile<'t> {
         }
     }
 
-    /// The value of an optional key.
+    /// Removes and returns the value of an optional key.
     ///
     /// # Errors
     ///
-    /// If the value does not fit `T`.
+    /// Returns an error if the value does not fit `T`.
     pub fn take_value<T: DeserializeOwned>(
         &mut self,
         key: &str,
@@ -77,11 +78,11 @@ impl<'t> UserFile<'t> {
         self.table.remove(key).map(|value| self.decode(value)).transpose()
     }
 
-    /// The value of a required key.
+    /// Removes and returns the value of a required key.
     ///
     /// # Errors
     ///
-    /// If the key is missing or its value does not fit `T`.
+    /// Returns an error if the key is missing or its value does not fit `T`.
     pub fn take_required<T: DeserializeOwned>(
         &mut self,
         key: &str,
@@ -90,11 +91,13 @@ impl<'t> UserFile<'t> {
         self.take_value(key)?.ok_or_else(missing)
     }
 
-    /// The rows of `[[key]]` in file order. Empty if the file has no such table.
+    /// Removes and returns the rows of `[[key]]` in file order. Empty if the file has no such
+    /// table.
     ///
     /// # Errors
     ///
-    /// If `key` is not a list of tables, or for the first row that does not fit `T`.
+    /// Returns an error if `key` is not a list of tables, or for the first row that does not fit
+    /// `T`.
     pub fn take_rows<T: DeserializeOwned>(
         &mut self,
         key: &str,
@@ -107,12 +110,12 @@ impl<'t> UserFile<'t> {
         rows.into_iter().map(|row| self.decode(row)).collect()
     }
 
-    /// The entries of a table, each with its line: those of the table itself, and those of its
-    /// tables that `groups` names. Returns the line of the table too.
+    /// Removes and returns the entries of a table, each with its line: its own entries, and those
+    /// of its subtables in `groups`. Also returns the line of the table.
     ///
     /// # Errors
     ///
-    /// If `key`, or a group, is not a table.
+    /// Returns an error if `key` or a group is not a table.
     pub fn take_entries(
         &mut self,
         key: &str,
@@ -154,7 +157,8 @@ impl<'t> UserFile<'t> {
     }
 }
 
-/// Turns dates into strings: the tables keep days as text, and users write them with or without quotes.
+/// Turns dates into strings: the tables store days as text, and users write them with or without
+/// quotes.
 fn days_as_text(value: &mut Value<'_>) {
     match value.get_mut() {
         DeValue::Datetime(day) => {
@@ -167,7 +171,7 @@ fn days_as_text(value: &mut Value<'_>) {
     }
 }
 
-/// Where the lines of a text begin.
+/// The offsets of the lines of a text.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -175,12 +179,13 @@ impl Lines {
         Self(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1).collect())
     }
 
-    /// The line of a byte, counted from 1.
+    /// Returns the line of a byte, counted from 1.
     fn at(&self, byte: usize) -> usize {
         1 + self.0.partition_point(|&start| start <= byte)
     }
 
-    /// An error without a place belongs to the value that begins at `start`.
+    /// Returns the error with its line. An error without a position belongs to the value that
+    /// begins at `start`.
     fn locate(&self, error: &toml::de::Error, start: usize) -> FileError {
         let at = error.span().map_or(start, |span| span.start);
         FileError { line: self.at(at), what: quote(error.message()) }

@@ -1,4 +1,4 @@
-//! What `verify` compares with: `data/verify.toml`.
+//! The reference values of `verify`: `data/verify.toml`.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use crate::data_pack::{Pack, PackError};
 
 static TABLE: LazyLock<VerifyLimits> = LazyLock::new(|| super::table("verify"));
 
-/// Limits of times, figures of chips, owners of libraries.
+/// Time limits, chip figures, owners of libraries.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerifyLimits {
@@ -16,23 +16,23 @@ pub struct VerifyLimits {
     schema: u32,
     /// Libraries of the driver package.
     pub driver_libraries: Vec<String>,
-    /// How the names of libraries of the operating system begin.
+    /// Prefixes of the names of operating system libraries.
     pub system_prefixes: Vec<String>,
-    /// By measure.
+    /// The time limits, by measure.
     pub time: Vec<TimeLimit>,
-    /// By chip.
+    /// The figures, by chip.
     pub chip: Vec<ChipFigures>,
 }
 
-/// How far a device may be from the median of its peers.
+/// The maximum deviation of a device from the median of its peers.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimeLimit {
-    /// What is timed.
+    /// The timed operation.
     pub measure: String,
-    /// The least factor.
+    /// The minimum factor.
     pub factor: f64,
-    /// The least difference, in milliseconds.
+    /// The minimum difference, in milliseconds.
     pub least_ms: f64,
 }
 
@@ -40,35 +40,36 @@ pub struct TimeLimit {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChipFigures {
-    /// Its name, as the runtime has it.
+    /// The chip name in the runtime.
     pub soc: String,
-    /// Cores for matrices.
+    /// The number of Cube Cores.
     pub cube_cores: u32,
-    /// Cores for vectors.
+    /// The number of Vector Cores.
     pub vector_cores: u32,
-    /// Frequency of the former, in MHz.
+    /// The frequency of the Cube Cores, in MHz.
     pub cube_mhz: u32,
 }
 
 impl ChipFigures {
-    /// Trillion operations in half precision a second: 16 x 16 x 16 products and sums in each cycle.
+    /// Returns the peak half-precision performance in TFLOPS: 16 x 16 x 16 multiply-adds per Cube
+    /// Core and cycle.
     pub fn peak_tflops(&self) -> f64 {
         f64::from(self.cube_cores) * f64::from(self.cube_mhz) * 8192.0 / 1e6
     }
 }
 
 impl VerifyLimits {
-    /// The table.
+    /// Returns the built-in table.
     pub fn builtin() -> &'static Self {
         &TABLE
     }
 
-    /// The figures of a chip.
+    /// Returns the figures of a chip.
     pub fn chip(&self, soc: &str) -> Option<&ChipFigures> {
         self.chip.iter().find(|chip| chip.soc == soc)
     }
 
-    /// The limits of a measure.
+    /// Returns the limits of a measure.
     pub fn time(&self, measure: &str) -> Option<&TimeLimit> {
         self.time.iter().find(|limit| limit.measure == measure)
     }

@@ -2,8 +2,9 @@
 
 use std::sync::LazyLock;
 
+use base::text::nearest;
 use data::findings::lint_default;
-use data::{Variable, VariableTable};
+use data::{EnvVars, Variable, VariableTable};
 use regex::Regex;
 
 use super::document::{Document, Line, Place};
@@ -53,7 +54,7 @@ pub(super) fn read(document: &Document<'_>, found: &mut Vec<Statement>) {
         }
         for code in line.code() {
             for captures in ASSIGNED.captures_iter(code) {
-                let value = captures[2].trim_matches(['"', '\'']);
+                let value = captures[2].trim_matches(['"', '\'']).trim_end_matches(['.', ',', ')']);
                 push(line.number, judge_value(&captures[1], value, code));
             }
         }
@@ -143,9 +144,43 @@ fn decide(variable: &'static Variable, claim: &str, is_right: bool) -> Judged {
     Judged::contradicts(says, sources, finding)
 }
 
+/// Prefixes of variables that the Ascend stack alone has.
+const PREFIXES: [&str; 2] = ["HCCL_", "ASCEND_RT_"];
+
+/// A name that differs from a known one by a letter or two has no effect. Other unknown names with
+/// a prefix of the stack are undecided: the tables may lack them.
+fn judge_name(name: &str) -> Option<Judged> {
+    let known = EnvVars::builtin();
+    let is_known = || known.all().any(|own| own == name);
+    if !PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || is_known() {
+        return None;
+    }
+    let near = nearest(name, VariableTable::builtin().rows().iter().map(|row| row.name.to_owned()), 1);
+    let right = near.first().filter(|near| is_misspelt(name, near));
+    let Some(right) = right else { return Some(Judged::undecided(name.to_owned())) };
+    let sources = VariableTable::builtin().find(right).map(|row| row.source.to_owned());
+    let finding = lint_default::Unread { name, right }.error();
+    Some(Judged::contradicts(name.to_owned(), sources.into_iter().collect(), finding))
+}
+
+/// Whether two names differ by at most two letters at one place.
+fn is_misspelt(name: &str, known: &str) -> bool {
+    let same_start = name.bytes().zip(known.bytes()).take_while(|(a, b)| a == b).count();
+    let rest = |text: &str| text.len() - same_start;
+    let same_end = name
+        .bytes()
+        .rev()
+        .zip(known.bytes().rev())
+        .take_while(|(a, b)| a == b)
+        .count()
+        .min(rest(name))
+        .min(rest(known));
+    rest(name) - same_end <= 2 && rest(known) - same_end <= 2
+}
+
 /// A value that code gives a variable. Placeholders and values of other variables are none.
 fn judge_value(name: &str, value: &str, code: &str) -> Option<Judged> {
-    let variable = VariableTable::builtin().find(name)?;
+    let Some(variable) = VariableTable::builtin().find(name) else { return judge_name(name) };
     let is_open = value.is_empty()
         || value.contains(['$', '<', '>', '{', '}', '%', '*', '[', '…'])
         || value.contains("...")
@@ -174,7 +209,7 @@ fn judge_value(name: &str, value: &str, code: &str) -> Option<Judged> {
 #[cfg(test)]
 mod tests {
     use super::super::document::parse;
-    use super::super::statement::StatementState::{self, Agrees, Contradicts};
+    use super::super::statement::StatementState::{self, Agrees, Contradicts, Undecided};
     use super::*;
 
     fn states(file: &str, text: &str) -> Vec<StatementState> {
@@ -197,6 +232,9 @@ mod tests {
     fn values_are_compared_and_placeholders_are_not() {
         assert_eq!(states("a.sh", "export TASK_QUEUE_ENABLE=7"), [Contradicts]);
         assert_eq!(states("a.sh", "export TASK_QUEUE_ENABLE=2"), [Agrees]);
+        assert_eq!(states("a.sh", "export ASCEND_RT_VISIBLE_DEVICE=0"), [Contradicts]);
+        assert_eq!(states("a.sh", "export HCCL_BUFFERSIZE=200"), [Contradicts]);
+        assert_eq!(states("a.sh", "export HCCL_NEW_THING=1"), [Undecided]);
         for text in ["export TASK_QUEUE_ENABLE=$N", "export TASK_QUEUE_ENABLE=<n>", "FOO_BAR=7"] {
             assert!(states("a.sh", text).is_empty(), "{text}");
         }

@@ -1,4 +1,4 @@
-//! The entries of a zip archive of PyTorch, read up to a limit.
+//! Reads the entries of a PyTorch zip archive, up to a size limit.
 
 use data::fault::{Value as _, quote};
 use data::faults;
@@ -11,13 +11,13 @@ use super::bounded;
 use super::source::Source;
 use super::unreadable::{Unreadable, damaged};
 
-/// The most that is unpacked of one entry. The graph of the largest model that was looked at
-/// (torch.export, 40,000 nodes) takes 60 MB.
+/// The maximum unpacked size of one entry. The graph of the largest examined model (torch.export,
+/// 40,000 nodes) takes 60 MB.
 const ENTRY_LIMIT: u64 = 256 << 20;
-/// The most entries that an archive may have: one per tensor, and a few.
+/// The maximum number of entries of an archive. A model has one per tensor, and a few others.
 const MOST_ENTRIES: usize = 1_000_000;
-/// Bytes of its end in which an archive says how many entries it has: the record, and the longest
-/// comment.
+/// The number of trailing bytes that contain the entry count of an archive: the end record and the
+/// longest possible comment.
 const TAIL: u64 = (64 << 10) + 256;
 
 /// A zip archive of PyTorch.
@@ -35,24 +35,25 @@ impl<'a> Archive<'a> {
                 limit: MOST_ENTRIES as u64,
             });
         }
-        // The reader of the archive keeps one of several entries with a name, and others another.
+        // The zip reader keeps one of several entries with the same name, and other readers may
+        // keep a different one.
         if listed.is_some_and(|listed| listed > zip.len() as u64) {
             return Err(damaged(faults::DuplicateEntries.value()));
         }
         Ok(Self { zip })
     }
 
-    /// The names of the entries, in the order of the archive. PyTorch writes UTF-8; other names
-    /// are left out.
+    /// Returns the names of the entries, in the order of the archive. PyTorch writes UTF-8, so
+    /// other names are left out.
     pub(super) fn names(&self) -> impl Iterator<Item = Cow<'_, str>> {
         self.zip.file_names().filter_map(Result::ok)
     }
 
-    /// The content of an entry.
+    /// Returns the content of an entry.
     pub(super) fn entry(&mut self, name: &str) -> Result<Vec<u8>, Unreadable> {
         let entry = self.zip.by_name(name).map_err(unreadable)?;
-        // What says itself that it is too large is not unpacked first. What says less than it unpacks
-        // to is refused by the reader of the archive.
+        // An entry with a declared size above the limit is rejected before it is unpacked. The zip
+        // reader rejects entries that unpack to more than their declared size.
         if entry.size() > ENTRY_LIMIT {
             let what = faults::PartEntry { name }.value();
             return Err(Unreadable::TooLarge { what, limit: ENTRY_LIMIT });
@@ -60,7 +61,7 @@ impl<'a> Archive<'a> {
         bounded::read(entry, ENTRY_LIMIT, &format!("entry `{name}`"))
     }
 
-    /// The first bytes of an entry.
+    /// Returns the first bytes of an entry.
     pub(super) fn head(&mut self, name: &str, most: u64) -> Result<Vec<u8>, Unreadable> {
         use std::io::Read as _;
         let mut bytes = Vec::new();
@@ -70,7 +71,8 @@ impl<'a> Archive<'a> {
     }
 }
 
-/// How many entries an archive says that it has, where it ends as most do.
+/// Returns the number of entries that the end record of an archive declares; `None` if there is no
+/// end record in the last [`TAIL`] bytes.
 fn listed(source: &mut dyn Source) -> Result<Option<u64>, Unreadable> {
     use std::io::{Read as _, SeekFrom};
     let end = source.seek(SeekFrom::End(0))?;
@@ -83,7 +85,7 @@ fn listed(source: &mut dyn Source) -> Result<Option<u64>, Unreadable> {
     if few != Some(u64::from(u16::MAX)) {
         return Ok(few);
     }
-    // More than fit into two bytes stand in the record before it.
+    // A count that does not fit into two bytes is in the zip64 record before the end record.
     let wide = memchr::memmem::rfind(&tail[..at], b"PK\x06\x06");
     let many = wide.and_then(|at| tail.get(at + 32..at + 40)?.first_chunk::<8>());
     Ok(many.map(|bytes| u64::from_le_bytes(*bytes)))

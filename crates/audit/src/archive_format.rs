@@ -6,7 +6,7 @@ use super::source::Source;
 use super::unreadable::Unreadable;
 use super::{export, pickle, torchscript};
 
-/// What a zip archive of PyTorch uses.
+/// Reads the operators of a PyTorch zip archive.
 pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let mut archive = Archive::open(source)?;
     let is_code = |name: &str| {

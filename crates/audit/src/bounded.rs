@@ -7,7 +7,7 @@ use data::faults;
 
 use super::unreadable::{Unreadable, damaged};
 
-/// Reads at most `limit` bytes. More bytes are an error that names the part `what`.
+/// Reads at most `limit` bytes. More bytes are an error, which names the part `what`.
 pub(super) fn read(reader: impl Read, limit: u64, what: &str) -> Result<Vec<u8>, Unreadable> {
     let mut bytes = Vec::new();
     let read = reader.take(limit.saturating_add(1)).read_to_end(&mut bytes);
@@ -25,8 +25,8 @@ pub(super) fn read(reader: impl Read, limit: u64, what: &str) -> Result<Vec<u8>,
     Ok(bytes)
 }
 
-/// Refuses JSON with more than `limit` values, which it calls `what`: a parser may take fifty bytes
-/// for each, of which the text has two.
+/// Rejects JSON with more than `limit` values, because a parser may need fifty bytes of memory for
+/// a value that takes two bytes of text. `what` names the values in the error.
 pub(super) fn check_value_count(json: &[u8], limit: u64, what: &str) -> Result<(), Unreadable> {
     let (mut values, mut at) = (0, 0);
     while let Some(byte) = json.get(at) {
@@ -43,7 +43,7 @@ pub(super) fn check_value_count(json: &[u8], limit: u64, what: &str) -> Result<(
     Ok(())
 }
 
-/// How many bytes a string takes that is open, with its last quote.
+/// Returns the length of the rest of an open string, including its closing quote.
 pub(super) fn string_length(open: &[u8]) -> usize {
     let mut at = 0;
     while let Some(step) = memchr::memchr2(b'"', b'\\', &open[at..]) {

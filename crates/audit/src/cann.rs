@@ -14,7 +14,7 @@ use crate::report::members::CannMember;
 /// The newest release with a complete list of functions.
 const KNOWN: &str = "8.1.RC1";
 
-/// The functions of aclnn that a CANN has.
+/// The aclnn functions of a CANN.
 pub enum Cann {
     /// Its libraries.
     Libraries {
@@ -23,11 +23,11 @@ pub enum Cann {
         /// The libraries.
         objects: Vec<(SysFile, Object)>,
     },
-    /// A version, of which only the functions of one release are known.
+    /// A version. The complete function list is known for only one release.
     Version {
         /// The version.
         version: String,
-        /// The version is not newer than that release, so other functions are missing.
+        /// The version is not newer than that release, so functions outside its list are missing.
         lacks: bool,
     },
 }
@@ -36,7 +36,7 @@ impl CannFunctions for Cann {
     fn has(&self, function: &str) -> Option<bool> {
         match self {
             Self::Libraries { objects, .. } => {
-                // Every function comes with one that asks for the size of its workspace.
+                // Every function has a companion that returns the size of its workspace.
                 let symbol = format!("{function}GetWorkspaceSize");
                 let mut sure = true;
                 for (file, object) in objects {
@@ -74,7 +74,7 @@ impl Cann {
         path.and_then(|path| Self::libraries(machine, &path))
     }
 
-    /// Returns the functions of a version; nothing if the text is no version.
+    /// Returns the functions of a version; `None` if the text is not a version.
     pub fn of_version(text: &str) -> Option<Self> {
         let version: CannVersion = text.parse().ok()?;
         let lacks = KNOWN.parse().is_ok_and(|known: CannVersion| version <= known);

@@ -7,7 +7,7 @@ use base::text::nearest;
 ///
 /// # Errors
 ///
-/// With names of chips, the nearest first, if the name is unknown.
+/// Returns the names of known chips, the nearest first, if the name is unknown.
 pub fn family(name: &str) -> Result<ChipFamily, Vec<String>> {
     // `910b` means the family of Atlas A2, as its operator packages are called. The chip of the
     // first generation has `Ascend` in its name.

@@ -10,34 +10,35 @@ use serde::Serialize;
 pub enum SupportClass {
     /// A kernel of torch_npu runs on the device.
     Native,
-    /// It is made of operators that all have kernels.
+    /// Composed of operators that all have kernels.
     Composed,
-    /// It has no kernel, and is used only while the model is built or data is prepared.
+    /// It has no kernel, but is used only while the model is built or data is prepared.
     Setup,
-    /// It is an operator of a library of its own, or of none of the tables: nothing is known.
+    /// An operator that is not in the tables, or belongs to another library. Its support is
+    /// unknown.
     Unknown,
-    /// It is made of other operators, not all of which are known.
+    /// Composed of other operators, some of which are unknown.
     PartlyKnown,
     /// The kernel of torch_npu works on the host.
     Host,
     /// It runs on AI CPU, the scalar cores of the device.
     AiCpu,
-    /// It fell back where the input was recorded, and has a kernel in the torch_npu at hand.
+    /// It fell back in the recorded run, but has a kernel in the selected torch_npu.
     Observed,
-    /// Of the overloads that the input may mean, some fall back.
+    /// Some of the overloads that the input may refer to fall back.
     Depends,
-    /// There is a kernel, and the documents of CANN do not list this data type or chip for it.
+    /// There is a kernel, but the CANN documents do not list this data type or chip for it.
     Restricted,
-    /// There is a kernel, and the CANN at hand does not have what it calls.
+    /// There is a kernel, but the selected CANN does not have the functions that it calls.
     NeedsCann,
-    /// The CPU computes it, with copies there and back.
+    /// The CPU computes it, and tensors are copied in both directions.
     Fallback,
     /// It raises an error.
     Unsupported,
 }
 
 impl SupportClass {
-    /// Its name.
+    /// Returns the label of the class.
     pub fn label(self) -> ui::Label {
         match self {
             Self::Native => ui::OPS_NATIVE,

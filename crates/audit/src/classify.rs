@@ -12,30 +12,31 @@ use super::model::{Format, Model, Op, Use};
 use crate::ops::libraries::{self, Behaviour};
 use crate::ops::{Outcome, Via, aclnn, host, onnx};
 
-/// Fewer operators are classified on one thread, before other threads would start.
+/// Up to this number of operators, one thread classifies them faster than it takes to start others.
 const SEQUENTIAL_LIMIT: usize = 200;
 
-/// An operator with its class, and the reasons for the class.
+/// An operator with its class and the reasons for it.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassifiedOperator {
-    /// As the input names it.
+    /// The operator as the input names it.
     #[serde(serialize_with = "as_text")]
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub op: Op,
     /// Its class.
     pub class: SupportClass,
-    /// The overloads that decide this, with namespace, where it is not the operator itself.
+    /// The overloads that determine the class, with namespace, if they differ from the operator
+    /// itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub through: Vec<String>,
-    /// What keeps its kernel from running as it should.
+    /// The limit that keeps its kernel from running normally.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
-    /// Of an operator without a named overload: the overload without a name, which is called unless
-    /// further arguments are given, runs on the device.
+    /// For an operator without a named overload: the overload with an empty name, which is called
+    /// unless further arguments are given, runs on the device.
     #[serde(skip)]
     pub default_runs: bool,
-    /// Where and how often it is used.
+    /// The number of uses and their places.
     #[serde(flatten)]
     pub used: Use,
 }
@@ -49,7 +50,8 @@ pub fn prepare() {
     let (_, _) = (aclnn::functions(""), aclnn::ai_cpu(""));
 }
 
-/// Classifies every operator of an input, without those that a trace shows inside other operators.
+/// Classifies every operator of an input, except those that a trace shows only inside other
+/// operators.
 pub fn classify(model: &Model, against: TargetEnvironment<'_>) -> Vec<ClassifiedOperator> {
     let uses: Vec<(&Op, &Use)> =
         model.uses.iter().filter(|(_, used)| used.inside < used.count).collect();
@@ -62,7 +64,7 @@ pub fn classify(model: &Model, against: TargetEnvironment<'_>) -> Vec<Classified
         let limit = limit_of(op, class, used, against);
         class = limit.as_ref().map_or(class, Limit::class);
         if used.fell_back > 0 && class < SupportClass::Fallback {
-            // Of an operator that no table has, the recording is all that is known.
+            // For an operator that is in no table, the recording is the only evidence.
             let known = class != SupportClass::Unknown;
             class = if known { SupportClass::Observed } else { SupportClass::Fallback };
         }
@@ -90,7 +92,7 @@ pub fn classify(model: &Model, against: TargetEnvironment<'_>) -> Vec<Classified
     all
 }
 
-/// What keeps the kernel of an operator from running as it should.
+/// Returns the limit that keeps the kernel of an operator from running normally.
 fn limit_of(
     op: &Op,
     class: SupportClass,
@@ -104,7 +106,7 @@ fn limit_of(
 }
 
 /// Lowers the class of operators that only some arguments reach, or that run only while a model is
-/// built: these are no certain failures.
+/// built: they may never fail.
 fn downgrade_unlikely(
     class: SupportClass,
     through: Vec<String>,
@@ -130,10 +132,10 @@ fn classify_operator(op: &Op, against: TargetEnvironment<'_>) -> (SupportClass, 
     let registered = against.registered;
     match op.namespace.as_str() {
         "aten" => {}
-        // Named by a warning of torch_npu, which says itself what became of it.
+        // These names come from warnings of torch_npu that report a kernel on AI CPU.
         "kernel" => return (SupportClass::AiCpu, Vec::new()),
         "npu" => {
-            // Without a name of the overload, any of the operator will do.
+            // Without an overload name, any overload of the operator counts.
             let names = if op.overload.is_some() {
                 vec![op.schema()]
             } else {
@@ -152,7 +154,7 @@ fn classify_operator(op: &Op, against: TargetEnvironment<'_>) -> (SupportClass, 
     if op.overload.is_some() {
         return classify_overload(&op.schema(), against);
     }
-    // Which overload is meant is not said: those that write into a given tensor are not.
+    // The overload is unknown. Overloads that write into a given tensor are excluded.
     let overloads = registered.overloads(&op.name).into_iter().filter(|name| !writes_into(name));
     let all: Vec<(SupportClass, Vec<String>)> = overloads
         .map(|name| {
@@ -172,7 +174,7 @@ fn classify_operator(op: &Op, against: TargetEnvironment<'_>) -> (SupportClass, 
     let class = if worst >= SupportClass::Fallback && best < SupportClass::Fallback {
         SupportClass::Depends
     } else if worst == SupportClass::PartlyKnown {
-        // The overload without a name is called unless further arguments are given.
+        // The overload with an empty name is called unless further arguments are given.
         match classify_overload(&op.name, against).0 {
             usual if usual <= SupportClass::Composed => usual.max(SupportClass::Composed),
             _ => worst,
@@ -206,11 +208,11 @@ fn classify_library_operator(op: &Op, against: TargetEnvironment<'_>) -> Support
     }
 }
 
-/// Whether an overload is one of those with a given output, or with names of dimensions, which
-/// graphs do not hold.
+/// Returns whether an overload writes into a given output, or takes dimension names. Graphs contain
+/// neither.
 fn writes_into(name: &str) -> bool {
     let Some((_, overload)) = name.split_once('.') else { return false };
-    // `sort.values`, `max.dim_max`, `tanh_backward.grad_input` are outputs by their own names.
+    // In `sort.values`, `max.dim_max` and `tanh_backward.grad_input` the overload names an output.
     ["out", "values", "dim_max", "dim_min", "grad_input"].contains(&overload)
         || ["_out", "_values"].iter().any(|end| overload.ends_with(end))
         || overload.to_ascii_lowercase().contains("dimname")
@@ -243,8 +245,8 @@ fn classify_onnx(op: &Op, opset: Option<i64>) -> SupportClass {
     match (onnx::opsets(&name), opset) {
         // The parser looks up the exact opset of the model.
         (_, Some(opset)) if own && onnx::is_refused(&op.name, opset) => SupportClass::Unsupported,
-        // Of what is newer than the tables nothing is known; an operator of another domain needs
-        // a plug-in of its own, which may be there.
+        // The support of operators newer than the tables is unknown. An operator of another domain
+        // needs a plug-in, which may be installed.
         (None, Some(opset)) if own && opset <= onnx::newest() => SupportClass::Unsupported,
         (_, Some(opset)) if own && opset > onnx::NEWEST_READ && !onnx::is_built_in(&op.name) => {
             SupportClass::Unknown
@@ -258,8 +260,8 @@ fn classify_onnx(op: &Op, opset: Option<i64>) -> SupportClass {
     }
 }
 
-/// An operator of the graph engine is refused on a chip that runs aclnn alone (`IsAclnnOnly` of
-/// `torch_npu`).
+/// Returns whether torch_npu rejects an operator of the graph engine because the chip supports only
+/// aclnn (`IsAclnnOnly` of torch_npu).
 fn is_refused(via: Via, chip: Option<ChipFamily>) -> bool {
     chip == Some(ChipFamily::A950) && via.aclop && !via.aclnn && !via.own
 }
@@ -310,7 +312,7 @@ mod tests {
         assert_eq!(class("2.9.0", "aten::mm", None).0, SupportClass::Depends);
     }
 
-    /// A name without overload is no alarm as long as what is usually meant has a kernel.
+    /// A name without an overload is not reported as long as the usual overload has a kernel.
     #[test]
     fn unnamed_overload_is_not_reported_as_fallback() {
         for op in [

@@ -1,19 +1,20 @@
-//! `config.json` of a Hugging Face model: what its architecture needs, as far as it says so.
+//! `config.json` of a Hugging Face model: operators that its architecture implies.
 //!
-//! It names no operators. The ones that follow from its keys are what the reference implementation
-//! in transformers uses for them; they are hints, and the report says so.
+//! The file names no operators. The operators derived from its keys are those of the reference
+//! implementation in transformers. They are hints, and the report marks them as such.
 
 use serde_json::{Map, Value};
 
 use super::model::{Format, Model, Note, Op};
 
-/// Keys that only such a file has.
+/// Returns whether the object has keys that only a model configuration has.
 pub(super) fn is_config(value: &Map<String, Value>) -> bool {
     value.contains_key("model_type")
         || (value.contains_key("architectures") && value.contains_key("torch_dtype"))
 }
 
-/// The operator behind the name of an activation (`ACT2FN` of transformers/activations.py).
+/// Returns the operators of an activation function by its name (`ACT2FN` of
+/// transformers/activations.py).
 fn activation(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "gelu" | "gelu_10" | "gelu_python" | "gelu_pytorch_tanh" | "gelu_accurate" => &["gelu"],
@@ -32,7 +33,7 @@ fn activation(name: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// Operators that a key stands for.
+/// Operators that the presence of a key implies.
 const KEYS: [(&[&str], &[&str]); 7] = [
     (&["vocab_size"], &["embedding"]),
     (&["hidden_size", "d_model", "n_embd"], &["linear"]),
@@ -43,7 +44,8 @@ const KEYS: [(&[&str], &[&str]); 7] = [
     (&["num_experts", "num_local_experts", "n_routed_experts"], &["topk", "softmax", "index_add_"]),
 ];
 
-/// What a configuration says. Models of several parts have one configuration in the other.
+/// Reads the operators and properties of a configuration. A model of several parts nests their
+/// configurations.
 pub(super) fn read(value: &Map<String, Value>) -> Model {
     let mut model = Model::new(Format::Config);
     model.note(Note::Hints);

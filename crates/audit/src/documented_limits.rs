@@ -1,4 +1,4 @@
-//! Compares the documents of torch_npu with the registrations of the APIs that sources call.
+//! Compares the torch_npu documents with the registrations of the APIs that sources call.
 //!
 //! The documents list tested APIs and contradict the registrations in places. The report contains
 //! both, and the registrations decide.
@@ -22,17 +22,17 @@ use crate::ops::documents::{DocumentedSupport, Documents};
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LimitedApi {
-    /// Its name.
+    /// The name of the API.
     pub api: &'static str,
-    /// Whether the documents call it supported.
+    /// Whether the documents mark the API as supported.
     pub supported: bool,
-    /// The data types that they list, by argument; `*` where they name none.
+    /// The documented data types, by argument; `*` where the documents name no argument.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dtypes: Vec<(&'static str, Vec<&'static str>)>,
-    /// Chips that they do not list.
+    /// Chips that are missing from the documents.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub not_listed: Vec<&'static str>,
-    /// Their other limits, in words.
+    /// Other documented limits, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Words>,
     /// The worst class of its operators, if all of them are known.
@@ -41,7 +41,7 @@ pub struct LimitedApi {
     /// The differences between documents, registrations and calls.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub points: Vec<DocumentationPoint>,
-    /// How often it is called.
+    /// The number of calls.
     pub count: u64,
     /// The first places.
     pub places: Vec<Place>,
@@ -52,30 +52,30 @@ pub struct LimitedApi {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DocumentationPoint {
-    /// Called unsupported, and nothing else is known.
+    /// Documented as unsupported, without other evidence.
     Unsupported,
-    /// Called unsupported, though everything it calls has kernels.
+    /// Documented as unsupported, but all operators that it calls have kernels.
     Registered,
-    /// Called unsupported or said to fall back, as the registrations have it.
+    /// Documented as unsupported or as a fallback, in agreement with the registrations.
     Agreed,
-    /// Documented as falling back to the CPU, though everything it calls has kernels.
+    /// Documented as a fallback to the CPU, but all operators that it calls have kernels.
     MayFallBack,
-    /// The chip at hand is not listed.
+    /// The selected chip is not listed.
     Chip,
-    /// A data type is not listed for it.
+    /// A data type is not listed for the API.
     Dtype {
         /// The data type.
         dtype: String,
-        /// The documents of CANN list it for what the kernels call.
+        /// Whether the CANN documents list it for the functions that the kernels call.
         listed_by_cann: bool,
     },
-    /// An argument is given a value that is not allowed.
+    /// A call passes a value that the documents do not allow.
     Argument {
         /// The argument.
         name: String,
-        /// The value that is written there.
+        /// The value in the source.
         value: String,
-        /// The values that are allowed.
+        /// The allowed values.
         allowed: Vec<&'static str>,
         /// The first places.
         places: Vec<Place>,
@@ -107,7 +107,7 @@ pub fn limited_apis(
     limited.collect()
 }
 
-/// Returns the worst class of all operators; nothing if one of them is unknown.
+/// Returns the worst class of all operators; `None` if one of them is unknown.
 fn worst(operators: &[&'static str], against: TargetEnvironment<'_>) -> Option<SupportClass> {
     let classes = operators.iter().map(|name| match name.split_once("::") {
         None => class_of(&Op::named("aten", name), against),
@@ -149,7 +149,7 @@ fn points(
     }
     let listed = |dtype: &str| listed_by_cann(operators, dtype, against);
     let mut asked: Vec<(&str, Option<&str>)> = Vec::new();
-    // The data type that a call names is that of what it gives.
+    // A `dtype` argument determines the data type of the result.
     for (name, value) in calls.given.keys().filter(|(name, _)| name == "dtype") {
         asked.extend(value.strip_prefix("torch.").map(|value| (value, Some(name.as_str()))));
     }
@@ -177,24 +177,25 @@ fn points(
     points
 }
 
-/// Data types that the lists are asked about. Of integers they name what indices are in one place
-/// and what values are in another.
+/// Data types that are compared with the lists. Integers are excluded, because some lists give the
+/// integer types of the indices and others those of the values.
 const FLOATS: [&str; 6] = ["bf16", "fp16", "fp32", "fp64", "complex64", "complex128"];
 
-/// Whether the documents list data types for an argument, or for the first tensor, and not this one.
+/// Returns whether the documents list data types for an argument, or for the first tensor, without
+/// this one.
 fn lacks(support: &DocumentedSupport, argument: Option<&str>, dtype: &str) -> bool {
     let of = |name: &str| support.types.iter().find(|(known, _)| *known == name);
     let list = match argument {
         Some(name) => of(name).or_else(|| of("*")),
         None => of("*").or_else(|| of("input")).or_else(|| of("self")),
     };
-    // A list of integers alone is one of indices.
+    // A list with only integers is one of indices.
     list.is_some_and(|(_, types)| {
         types.iter().any(|known| FLOATS.contains(known)) && !types.contains(&dtype)
     })
 }
 
-/// Whether the documents of CANN list a data type for some function that the kernels may call.
+/// Returns whether the CANN documents list a data type for a function that the kernels may call.
 fn listed_by_cann(operators: &[&'static str], dtype: &str, against: TargetEnvironment<'_>) -> bool {
     let overloads = operators.iter().flat_map(|name| against.registered.overloads(name));
     overloads.into_iter().any(|overload| {
@@ -204,7 +205,7 @@ fn listed_by_cann(operators: &[&'static str], dtype: &str, against: TargetEnviro
     })
 }
 
-/// A chip as the documents name it.
+/// Returns the name of a chip in the documents.
 fn short_name(chip: ChipFamily) -> Option<&'static str> {
     match chip {
         ChipFamily::A910B => Some("A2"),

@@ -2,11 +2,11 @@
 
 use data::{Fault, faults};
 
-/// Returns a data type by its name in PyTorch or in the documents of CANN.
+/// Returns a data type by its name in PyTorch or in the CANN documents.
 ///
 /// # Errors
 ///
-/// With the known names, for any other name.
+/// Returns a fault with the known names if the name is unknown.
 pub fn dtype(name: &str) -> Result<&str, Fault> {
     const KNOWN: [&str; 16] = [
         "float16",

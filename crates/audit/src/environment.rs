@@ -7,23 +7,23 @@ use crate::ops::{Tables, Target};
 
 /// The aclnn functions of a CANN.
 pub trait CannFunctions: Sync {
-    /// Returns whether it has a function; nothing if that is unknown.
+    /// Returns whether the CANN has a function; `None` if that is unknown.
     fn has(&self, function: &str) -> Option<bool>;
 }
 
 /// The registrations, chip, CANN and data type that operators are classified for.
 #[derive(Clone, Copy)]
 pub struct TargetEnvironment<'a> {
-    /// What is registered, by the tables or by an installation.
+    /// The registrations, from the tables or from an installation.
     pub registered: &'a dyn Registrations,
     /// The tables.
     pub tables: &'a Tables,
-    /// The torch_npu, or the one of the tables that is nearest to it.
+    /// The target in the tables that equals the torch_npu, or is nearest to it.
     pub target: &'a Target,
-    /// The chip, where it is known.
+    /// The chip, if it is known.
     pub chip: Option<ChipFamily>,
-    /// The CANN, where it is known.
+    /// The CANN, if it is known.
     pub cann: Option<&'a dyn CannFunctions>,
-    /// The data type that the user names for what the input does not say.
+    /// The data type that the user names for operators whose input contains none.
     pub dtype: Option<&'a str>,
 }

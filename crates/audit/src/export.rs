@@ -1,4 +1,4 @@
-//! What `torch.export.save` writes: the graph as JSON, in one entry of the archive.
+//! Archives of `torch.export.save`: the graph is JSON in one entry.
 //!
 //! Up to torch 2.7 the entry is `serialized_exported_program.json`, since 2.8
 //! `<name>/models/<model>.json`, one per model (torch/_export/serde/schema.py and
@@ -14,12 +14,12 @@ use super::bounded;
 use super::model::{Format, LONGEST_NAME, Model, Note, Op, Use};
 use super::unreadable::{Unreadable, damaged};
 
-/// How deep graphs inside graphs (the branches of `torch.cond`) are followed.
+/// The maximum depth of nested graphs (the branches of `torch.cond`) that are followed.
 const DEPTH: usize = 16;
-/// Values of the JSON of one graph. A node has some 40, so that this is enough for 100,000 nodes;
-/// each may take a hundred bytes.
+/// The maximum number of JSON values in one graph. A node has about 40, so this is enough for
+/// 100,000 nodes. Each value may take a hundred bytes of memory.
 const MOST_VALUES: u64 = 4_000_000;
-/// Arguments of one operator that are remembered.
+/// The maximum number of arguments of one operator that are kept.
 const MOST_ARGUMENTS: usize = 64;
 
 #[derive(Deserialize)]
@@ -59,7 +59,7 @@ struct Input {
     arg: Option<Argument>,
 }
 
-/// Only graphs and tensors are of interest among the many kinds of arguments.
+/// Of the many kinds of arguments, only graphs and tensors are read.
 #[derive(Deserialize)]
 struct Argument {
     #[serde(default, rename = "as_graph")]
@@ -77,14 +77,14 @@ impl Argument {
     }
 }
 
-/// A tensor by the name that it has in the graph.
+/// A tensor by its name in the graph.
 #[derive(Deserialize)]
 struct Name {
     #[serde(default)]
     name: String,
 }
 
-/// The schema of torch 2.1 keeps the type elsewhere; it is left out then.
+/// A tensor. The schema of torch 2.1 keeps the type elsewhere; it is left out then.
 #[derive(Deserialize)]
 struct Tensor {
     #[serde(default)]
@@ -98,7 +98,7 @@ impl Tensor {
         self.dtype.as_ref().and_then(dtype)
     }
 
-    /// Its size in bytes; a size that is not fixed counts as it was when the graph was made.
+    /// Returns the size in bytes. A dynamic size counts with its value at export.
     fn bytes(&self) -> Option<u64> {
         let width = match self.dtype()? {
             "bool" | "uint8" | "int8" | "float8_e4m3fn" | "float8_e5m2" => 1_u64,
@@ -115,7 +115,7 @@ impl Tensor {
     }
 }
 
-/// The enumeration `ScalarType` of torch/_export/serde/schema.py, from 1 on.
+/// The enumeration `ScalarType` of torch/_export/serde/schema.py, starting at 1.
 const DTYPES: [&str; 13] = [
     "uint8",
     "int8",
@@ -132,7 +132,7 @@ const DTYPES: [&str; 13] = [
     "bfloat16",
 ];
 
-/// The data type of a number of that enumeration.
+/// Returns the data type of a number of that enumeration.
 fn dtype(value: &Value) -> Option<&'static str> {
     match usize::try_from(value.as_u64()?).ok()? {
         28 => Some("uint16"),
@@ -156,8 +156,8 @@ pub(super) fn read(archive: &mut Archive<'_>, graphs: &[String]) -> Result<Model
     Ok(model)
 }
 
-/// Python writes `Infinity`, `-Infinity` and `NaN`, which are no JSON: they become zeros of the
-/// same length, since no number of a graph is asked for.
+/// Python writes `Infinity`, `-Infinity` and `NaN`, which are not valid JSON. They are replaced by
+/// zeros of the same length, because no number of a graph is used.
 fn finite(mut bytes: Vec<u8>) -> Vec<u8> {
     let mut at = 0;
     while let Some(step) = memchr::memchr3(b'"', b'I', b'N', &bytes[at..]) {
@@ -201,7 +201,7 @@ fn walk(graph: &Graph, model: &mut Model, depth: usize) {
     }
 }
 
-/// The data types and sizes of what goes in and comes out.
+/// Records the data types and sizes of the inputs and outputs.
 fn tensors(node: &Node, graph: &Graph, used: &mut Use) {
     let inputs = node.inputs.iter().filter_map(|input| Some((&input.name, input.arg.as_ref()?)));
     for (name, argument) in inputs {
@@ -222,21 +222,22 @@ fn tensors(node: &Node, graph: &Graph, used: &mut Use) {
     }
 }
 
-/// `torch.ops.aten.add.Tensor` as an operator. `_operator.getitem` and the like are none.
+/// Parses `torch.ops.aten.add.Tensor` as an operator; `None` for others such as
+/// `_operator.getitem`.
 fn target(text: &str) -> Option<Op> {
     let rest = text.strip_prefix("torch.ops.")?;
     let (namespace, rest) = rest.split_once('.')?;
     Op::parse(&format!("{namespace}::{rest}"), true)
 }
 
-/// The line of the model's source, or else its module: what a user finds again.
+/// Returns the source line of the model, or else its module, so that a user can find the place.
 fn place(metadata: &BTreeMap<String, Value>) -> Option<String> {
     let text =
         |key: &str| metadata.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
     text("stack_trace").and_then(frame).or_else(|| text("nn_module_stack").and_then(module))
 }
 
-/// The innermost frame outside of PyTorch's own files, as `file:line`.
+/// Returns the innermost frame outside of PyTorch's files, as `file:line`.
 fn frame(trace: &str) -> Option<String> {
     let frames = trace.lines().filter_map(|line| {
         let rest = line.trim().strip_prefix("File \"")?;
@@ -248,7 +249,8 @@ fn frame(trace: &str) -> Option<String> {
     own.next_back().map(|(file, number)| format!("{file}:{number}"))
 }
 
-/// The path of the innermost module: `L__self__,,__main__.Net;L__self__emb,emb,torch…Embedding`.
+/// Returns the path of the innermost module:
+/// `L__self__,,__main__.Net;L__self__emb,emb,torch…Embedding`.
 fn module(stack: &str) -> Option<String> {
     let inner = stack.rsplit(';').next()?;
     inner.split(',').nth(1).filter(|path| !path.is_empty()).map(str::to_owned)

@@ -7,20 +7,20 @@ use super::source::Source;
 use super::unreadable::Unreadable;
 use super::{archive_format, bounded, config, list, log, onnx, safetensors, trace};
 
-/// Bytes that are looked at.
+/// The number of leading bytes that determine the format.
 const HEAD: usize = 4096;
-/// The most of a JSON that may be a configuration.
+/// The maximum size of a JSON file that may be a configuration.
 const CONFIG_LIMIT: u64 = 1 << 20;
-/// The most of a text that may be a list of operators.
+/// The maximum size of a text that may be a list of operators.
 const LIST_LIMIT: u64 = 16 << 20;
-/// What of a longer text tells whether it would be one.
+/// The number of leading bytes that decide whether a larger text is a list.
 const LIST_HEAD: u64 = 64 << 10;
 
-/// What an input uses.
+/// Reads the operators of an input.
 ///
 /// # Errors
 ///
-/// Where it is none of the formats, or not what its first bytes promise.
+/// Returns an error if the format is unknown, or if the input contradicts its first bytes.
 pub fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let mut head = vec![0; HEAD];
     let mut filled = 0;
@@ -55,7 +55,7 @@ pub fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     }
 }
 
-/// An object, or a list of objects: lines of a log begin with `[` too.
+/// Accepts an object or a list of objects. Lines of a log may begin with `[`, too.
 fn is_json(head: &[u8]) -> bool {
     let mut text = head.iter().filter(|byte| !byte.is_ascii_whitespace());
     match text.next() {
@@ -65,7 +65,7 @@ fn is_json(head: &[u8]) -> bool {
     }
 }
 
-/// Text has no NUL; of an encoding that is not UTF-8 there may be a few bytes, as in logs.
+/// Text has no NUL. A few bytes may be in an encoding other than UTF-8, as in logs.
 fn is_text(head: &[u8]) -> bool {
     let odd = head.iter().filter(|byte| {
         **byte >= 0x80 || (**byte < 0x20 && !byte.is_ascii_whitespace() && **byte != 0x1b)
@@ -76,7 +76,7 @@ fn is_text(head: &[u8]) -> bool {
             || odd.count() * 4 < head.len())
 }
 
-/// JSON: a configuration is small; a trace may have any size, and is read as a stream.
+/// Reads JSON: a configuration, which is small, or a trace of any size, which is read as a stream.
 fn read_json(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let size = source.seek(SeekFrom::End(0))?;
     source.seek(SeekFrom::Start(0))?;
@@ -93,7 +93,7 @@ fn read_json(source: &mut dyn Source) -> Result<Model, Unreadable> {
     model.ok_or(Unreadable::Unknown)
 }
 
-/// A list of operators, or else a log.
+/// Reads a list of operators, or else a log.
 fn read_text(source: &mut dyn Source) -> Result<Model, Unreadable> {
     let size = source.seek(SeekFrom::End(0))?;
     source.seek(SeekFrom::Start(0))?;
@@ -108,7 +108,7 @@ fn read_text(source: &mut dyn Source) -> Result<Model, Unreadable> {
     if let Some(model) = log::read(source)? {
         return Ok(model);
     }
-    // A log may have any size; a list is read whole.
+    // A list is read completely, so its size is limited. A log may have any size.
     source.seek(SeekFrom::Start(0))?;
     let mut head = Vec::new();
     source.take(LIST_HEAD).read_to_end(&mut head)?;
@@ -119,8 +119,9 @@ fn read_text(source: &mut dyn Source) -> Result<Model, Unreadable> {
     }
 }
 
-/// A pickle of protocol 0 or 1, which names no protocol: a dictionary or list that is remembered, or
-/// the name of a class on two lines, for which the next instruction is the sign.
+/// Detects a pickle of protocol 0 or 1, which begins without a protocol number: a memoized
+/// dictionary, list or tuple, or a class name on two lines that is confirmed by the next
+/// instruction.
 fn is_old_pickle(head: &[u8]) -> bool {
     let remembered = |rest: &[u8]| match rest {
         [b'p', b'0'..=b'9', ..] => true,
@@ -147,8 +148,8 @@ fn is_old_pickle(head: &[u8]) -> bool {
     }
 }
 
-/// The length of a header, and the brace that it begins with. A length that no header has is
-/// damaged, unless it is text in which a brace stands at this place.
+/// Detects a header length followed by the opening brace of the header. An impossible length counts
+/// as damaged safetensors, unless the eight bytes are text that happens to precede a brace.
 fn is_safetensors(head: &[u8]) -> bool {
     let Some((bytes, rest)) = head.split_first_chunk::<8>() else { return false };
     let length = u64::from_le_bytes(*bytes);
@@ -159,7 +160,7 @@ fn is_safetensors(head: &[u8]) -> bool {
     rest.starts_with(b"{\"") && !bytes.iter().all(is_text)
 }
 
-/// A model of ONNX begins with `ir_version` (field 1, a small number), as every exporter writes it,
+/// An ONNX model begins with `ir_version` (field 1, a small number), as every exporter writes it,
 /// or with the name of its producer (field 2).
 fn is_onnx(head: &[u8]) -> bool {
     matches!(head, [0x08, 1..=0x40, ..] | [0x12, 1..=0x7f, ..] | [0x3a, ..])

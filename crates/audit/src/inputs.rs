@@ -9,41 +9,41 @@ use super::unreadable::Unreadable;
 /// The inputs of one audit.
 #[derive(Default)]
 pub struct Inputs {
-    /// Each file that could be read, with its path.
+    /// The files that were read, by path.
     pub read: Vec<(String, Model)>,
-    /// Each file or directory that could not be read.
+    /// The files and directories that could not be read.
     pub unread: Vec<Unread>,
-    /// Each directory.
+    /// The directories.
     pub directories: Vec<Directory>,
 }
 
 /// A file or directory that could not be read.
 pub struct Unread {
-    /// The path as it is shown.
+    /// The displayed path.
     pub path: String,
     /// The reason.
     pub why: Unreadable,
-    /// The command line names it, not only a directory around it.
+    /// The command line names it; `false` if only a directory above it is named.
     pub named: bool,
 }
 
-/// The numbers of files of a directory.
+/// File counts of a directory.
 pub struct Directory {
-    /// The path as it is shown.
+    /// The displayed path.
     pub path: String,
     /// Files that were audited.
     pub audited: usize,
-    /// Files of no known format.
+    /// Files of an unknown format.
     pub other: usize,
     /// Pickles, which are never unpickled.
     pub pickles: usize,
-    /// It has more files than are read.
+    /// The directory has more files than the limit.
     pub cut: bool,
 }
 
 impl Inputs {
-    /// Adds an unread file of a directory. Sources and other files are listed separately, so that an
-    /// unreadable directory comes twice and is kept once.
+    /// Adds an unread file of a directory. Sources and other files are listed separately, so an
+    /// unreadable directory is reported twice and kept once.
     pub fn unread_below(&mut self, path: String, why: Unreadable) {
         if !self.unread.iter().any(|known| known.path == path) {
             self.unread.push(Unread { path, why, named: false });
@@ -51,12 +51,12 @@ impl Inputs {
     }
 }
 
-/// The files of a directory that are no sources, while they are read.
+/// Collects the files of a directory that are not sources.
 pub struct DirectoryFiles {
     about: Directory,
     read: Vec<(String, Model)>,
     unread: Vec<Unread>,
-    /// The parts of a model that was split are one input.
+    /// The parts of a split model count as one input.
     tensors: BTreeMap<Format, (usize, String, Model)>,
 }
 
@@ -67,7 +67,7 @@ impl DirectoryFiles {
         Self { about, read: Vec::new(), unread: Vec::new(), tensors: BTreeMap::new() }
     }
 
-    /// Marks that more files exist than are read.
+    /// Records that the directory has more files than the limit.
     pub fn cut(&mut self) {
         self.about.cut = true;
     }
@@ -77,7 +77,8 @@ impl DirectoryFiles {
         self.unread.push(Unread { path, why, named: false });
     }
 
-    /// Adds a file that was opened. `named_as_model` tells empty models from other empty files.
+    /// Adds a file that was opened. `named_as_model` distinguishes empty models from other empty
+    /// files.
     pub fn add(&mut self, path: String, named_as_model: bool, model: Result<Model, Unreadable>) {
         match model {
             Ok(model) => {

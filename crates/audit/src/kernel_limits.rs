@@ -1,5 +1,5 @@
 //! Limits of a selected kernel: documented data types and chips, AI CPU, and functions that are
-//! missing in the installed CANN.
+//! missing in the selected CANN.
 
 use serde::Serialize;
 
@@ -12,50 +12,50 @@ use super::model::Use;
 use crate::ops::Via;
 use crate::ops::aclnn::{self, AiCpu};
 
-/// Something that keeps a kernel from running as it should.
+/// A limit that keeps a kernel from running normally.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Limit {
-    /// The documents do not list the data type for an argument.
+    /// The CANN documents do not list the data type for an argument.
     Dtype {
-        /// The function of aclnn.
+        /// The aclnn function.
         function: &'static str,
-        /// Its argument.
+        /// The argument of the function.
         argument: &'static str,
-        /// The data type, as the documents write it.
+        /// The data type, in the spelling of the documents.
         dtype: String,
-        /// The data types that they list.
+        /// The documented data types.
         allowed: Vec<&'static str>,
-        /// The release of CANN whose documents they are.
+        /// The CANN release of the documents.
         release: &'static str,
     },
-    /// The documents do not list the chip.
+    /// The CANN documents do not list the chip.
     Chip {
-        /// The function of aclnn.
+        /// The aclnn function.
         function: &'static str,
-        /// The processors that they list.
+        /// The documented processors.
         allowed: Vec<&'static str>,
-        /// The release of CANN whose documents they are.
+        /// The CANN release of the documents.
         release: &'static str,
     },
-    /// It runs on AI CPU, for this data type or, without one, for all.
+    /// The kernel runs on AI CPU for this data type, or for all if there is none.
     AiCpu {
         /// The data type.
         #[serde(skip_serializing_if = "Option::is_none")]
         dtype: Option<String>,
     },
-    /// The CANN at hand has none of the functions that the kernel calls.
+    /// The selected CANN has none of the functions that the kernel calls.
     Missing {
         /// The functions.
         functions: Vec<&'static str>,
-        /// An operator of the graph engine is compiled instead.
+        /// Whether an operator of the graph engine is compiled instead.
         graph: bool,
     },
 }
 
 impl Limit {
-    /// What becomes of the operator then.
+    /// Returns the class of an operator with this limit.
     pub fn class(&self) -> SupportClass {
         match self {
             Self::Dtype { .. } | Self::Chip { .. } => SupportClass::Restricted,
@@ -65,12 +65,12 @@ impl Limit {
     }
 }
 
-/// The gravest limit of an overload that has a kernel. Only what holds for every function that the
-/// kernel may call is one.
+/// Returns the most severe limit of an overload that has a kernel. A limit counts only if it holds
+/// for every function that the kernel may call.
 pub fn limit(op: &Op, via: Via, used: &Use, against: TargetEnvironment<'_>) -> Option<Limit> {
     let overload = op.schema();
     let functions = aclnn::functions(&overload);
-    // Before 910B operators of the graph engine come first, whose limits are others.
+    // Chips before 910B prefer operators of the graph engine, which have other limits.
     let old = matches!(
         against.chip,
         Some(ChipFamily::A310 | ChipFamily::A910 | ChipFamily::A310P | ChipFamily::A310B)
@@ -83,8 +83,9 @@ pub fn limit(op: &Op, via: Via, used: &Use, against: TargetEnvironment<'_>) -> O
             let functions = functions.to_vec();
             return Some(Limit::Missing { functions, graph: via.aclop });
         }
-        // Of the chips that torch_npu is made for first the kernels know more than the documents:
-        // `bucketize` calls a function that these list for 950 alone, and has run on 910B for long.
+        // On the chips that torch_npu primarily supports, kernels work beyond the documents:
+        // `bucketize` calls a function that is documented for 950 only, yet it has long run on
+        // 910B.
         let chip = against.chip.filter(|_| old);
         if let Some(limit) = chip_limit(functions, chip) {
             return Some(limit);
@@ -101,17 +102,18 @@ pub fn limit(op: &Op, via: Via, used: &Use, against: TargetEnvironment<'_>) -> O
     match aclnn::ai_cpu(&overload)? {
         AiCpu::Only => Some(Limit::AiCpu { dtype: None }),
         AiCpu::Except(fast) => {
-            // Of several tensors this one decides which kernel it is.
+            // With several tensors, this one selects the kernel.
             let (_, dtype) = types.iter().find(|(name, _)| name == "self" || name == "input")?;
             let dtype = aclnn::short(dtype);
-            // Others may be converted first: the exponential of int64 is computed in fp32.
+            // Other types may be converted first: the exponential of int64 is computed in fp32.
             let kept = ["fp64", "complex64", "complex128"].contains(&dtype);
             (kept && !fast.contains(&dtype)).then(|| Limit::AiCpu { dtype: Some(dtype.to_owned()) })
         }
     }
 }
 
-/// The data types that the input gives the arguments, or the one that the user named for the first.
+/// Returns the data types of the arguments in the input, or else the one that the user named, for
+/// the first argument.
 fn types(used: &Use, asked: Option<&str>) -> Vec<(String, String)> {
     if used.types.is_empty() {
         return asked.map(|dtype| ("self".to_owned(), dtype.to_owned())).into_iter().collect();
@@ -142,7 +144,7 @@ fn dtype_limit(functions: &'static [&'static str], argument: &str, dtype: &str) 
     let mut first = None;
     for function in functions {
         let doc = aclnn::doc(function)?;
-        // The same argument has another name in some documents; then nothing is said.
+        // Some documents use another name for the same argument; no limit is reported then.
         let (name, allowed) = doc.arguments.iter().find(|(name, _)| *name == argument)?;
         if allowed.contains(&dtype) {
             return None;
@@ -225,7 +227,7 @@ mod tests {
         assert_eq!(of("add.Tensor", &[], None, old), None);
         let limit = of("abs", &[], Some(ChipFamily::A910B), old);
         assert_eq!(limit, Some(Limit::Missing { functions: vec!["aclnnAbs"], graph: true }));
-        // Where the graph engine comes first, aclnn is not needed.
+        // The graph engine comes first on this chip, so aclnn is not needed.
         assert_eq!(of("abs", &[], Some(ChipFamily::A910), old), None);
     }
 }

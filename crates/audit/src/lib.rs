@@ -1,9 +1,9 @@
-//! `audit-ops`: from a model, a trace, a log or sources to operators, and from an operator to the
-//! path that it takes on an NPU.
+//! `audit-ops`: extracts operators from a model, trace, log or sources, and determines the path
+//! that each operator takes on an NPU.
 //!
-//! Must not touch: the network, processes, the terminal; nothing is unpickled or run. Each reader
-//! takes any source that can seek and extracts only the operators: the cost follows the graph, not
-//! the weights. The content selects the reader, not the file name.
+//! Must not touch: the network, processes, the terminal. Nothing is unpickled or run. Each reader
+//! takes any seekable source and extracts only the operators, so the cost depends on the graph and
+//! not on the weights. The content selects the reader, not the file name.
 //!
 //! [`ops`] holds the registrations of torch_npu releases and the dispatch rule of PyTorch.
 

@@ -1,15 +1,15 @@
-//! A list of operators: one name in a line, as PyTorch, a profiler or a person writes it.
+//! A list of operators: one name per line, as written by PyTorch, a profiler or a user.
 
 use super::model::{Format, Model, Op};
 use super::unreadable::Unreadable;
 
-/// Namespaces that are told by a dot alone: `aten.mm`.
+/// Namespaces that are recognized before a dot: `aten.mm`.
 const SPACES: &[&str] = &["aten", "npu", "prims", "torchvision", "torchaudio", "quantized"];
-/// Characters of a line that is no operator that a message shows.
+/// The maximum number of characters of an invalid line that a message shows.
 const SHOWN: usize = 80;
 
-/// The operator that a line names: `aten::add.Tensor`, `torch.ops.aten.add.Tensor`,
-/// `aten.add.Tensor`, `npu::npu_rms_norm`, each with a count before or behind it or without.
+/// Parses the operator of a line: `aten::add.Tensor`, `torch.ops.aten.add.Tensor`,
+/// `aten.add.Tensor`, `npu::npu_rms_norm`, with an optional count before or after it.
 fn line(text: &str) -> Option<(Op, u64)> {
     let text = text.split('#').next()?.trim().trim_end_matches(',');
     let (mut name, mut count) = (None, 1);
@@ -24,22 +24,22 @@ fn line(text: &str) -> Option<(Op, u64)> {
     let qualified = name.strip_prefix("torch.ops.");
     let name = qualified.unwrap_or(name);
     if name.contains("::") {
-        // Without an overload, lists of profilers mean any.
+        // In profiler lists, a name without an overload means any overload.
         return Some((Op::parse(name, false)?, count));
     }
     let (space, rest) = name.split_once('.')?;
-    // `example.com` and `package.module` are no operators.
+    // `example.com` and `package.module` are not operators.
     if rest.is_empty() || (qualified.is_none() && !SPACES.contains(&space)) {
         return None;
     }
     Some((Op::parse(&format!("{space}::{rest}"), false)?, count))
 }
 
-/// What a list uses. Nothing if it is none: most of its lines name no operator.
+/// Reads a list of operators; `None` if most lines name no operator.
 ///
 /// # Errors
 ///
-/// Where most lines name an operator and one does not; says which.
+/// Returns an error for the first invalid line if most lines name an operator.
 pub(super) fn read(text: &str) -> Result<Option<Model>, Unreadable> {
     let mut model = Model::new(Format::List);
     let (mut good, mut bad) = (0_usize, 0_usize);
@@ -94,7 +94,7 @@ mod tests {
             assert_eq!(read(text).unwrap(), None, "{text}");
         }
     }
-    /// A slip in a list is told with its line; it is no reason to take it for prose.
+    /// One wrong line is reported with its number, and the text still counts as a list.
     #[test]
     fn one_bad_line_is_named() {
         let text = "aten::add\n# why\naten::mul.Tensor 3\nrelu?\naten::mm\n";

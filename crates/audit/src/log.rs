@@ -1,8 +1,8 @@
-//! Logs: the operators that torch_npu says it computes on the CPU.
+//! Logs: the operators that torch_npu reports as computed on the CPU.
 //!
-//! The warning is printed once for each operator and process (`has_op_name_warned` in
-//! torch_npu's `VariableFallbackKernel.cpp`), so that a count is one of processes, not of calls; and
-//! it may be switched off (`TORCH_NPU_WARNING_DISABLE`): a log without it proves nothing.
+//! torch_npu prints the warning once per operator and process (`has_op_name_warned` in
+//! `VariableFallbackKernel.cpp`), so a count is one of processes, not of calls. The warning can be
+//! switched off (`TORCH_NPU_WARNING_DISABLE`), so a log without it proves nothing.
 
 use std::io::{BufRead as _, BufReader, Read};
 use std::sync::LazyLock;
@@ -13,10 +13,10 @@ use errcodes::log::fallback_operator;
 
 use super::model::{Format, Model, Note, Op};
 
-/// The most that is looked at of one line, in bytes.
+/// The maximum length of a line that is searched, in bytes.
 const LINE: u64 = 64 << 10;
 
-/// Kernels that compute on the host or on AI CPU say so in other words: `Warning: kernel [ArgSort]
+/// Kernels that compute on the host or on AI CPU print another message: `Warning: kernel [ArgSort]
 /// can not support dtype int32 or int64 on AiCore, Now this kernel is running on AiCpu.`
 static KERNEL: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
@@ -25,7 +25,7 @@ static KERNEL: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is proved by a test")
 });
 
-/// What a log says. Nothing if no line names an operator.
+/// Reads the operators of a log; `None` if no line names one.
 pub(super) fn read(source: &mut dyn Read) -> std::io::Result<Option<Model>> {
     let mut model = Model::new(Format::Log);
     let mut reader = BufReader::with_capacity(1 << 20, source);
@@ -51,9 +51,9 @@ pub(super) fn read(source: &mut dyn Read) -> std::io::Result<Option<Model>> {
     Ok((!model.uses.is_empty()).then_some(model))
 }
 
-/// The operator that a line says to be computed elsewhere than on the cores of the device.
+/// Returns the operator that a line reports as computed outside of the device cores.
 fn operator(line: &[u8]) -> Option<Op> {
-    // Every wording names what it is about.
+    // All messages contain this text.
     memchr::memmem::find(line, b"upport")?;
     if let Some(name) = fallback_operator(line) {
         return Op::parse(&name, name.contains('.'));
@@ -61,7 +61,7 @@ fn operator(line: &[u8]) -> Option<Op> {
     let found = KERNEL.captures(line)?;
     let name = found.name("a").or_else(|| found.name("b"))?;
     let name = std::str::from_utf8(name.as_bytes()).ok()?;
-    // The name is that of a kernel of CANN, not of an operator of PyTorch.
+    // The name belongs to a CANN kernel, not to a PyTorch operator.
     Some(Op { namespace: "kernel".to_owned(), name: name.to_owned(), overload: None })
 }
 

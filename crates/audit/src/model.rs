@@ -8,40 +8,41 @@ use serde::Serialize;
 use super::place::Place;
 use super::source_notes::{Hint, Suggestion};
 
-/// Different operators that are kept of one input. No model has as many.
+/// The maximum number of different operators kept per input. No model has this many.
 pub(crate) const MOST_OPERATORS: usize = 20_000;
-/// Places that are kept of each operator.
+/// The maximum number of places kept per operator.
 const MOST_PLACES: usize = 5;
-/// The longest name that is taken for an operator.
+/// The maximum length of an operator name.
 pub(crate) const LONGEST_NAME: usize = 200;
 
 /// An operator as an input names it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Op {
-    /// The namespace: `aten`, `npu`, `torchvision`, or the domain of ONNX (`onnx` for its own).
+    /// The namespace: `aten`, `npu`, `torchvision`, or the ONNX domain (`onnx` for the default
+    /// domain).
     pub namespace: String,
     /// The name without overload: `add`, `Gelu`.
     pub name: String,
-    /// The overload: `Tensor`; empty for the one without a name; nothing where the input does not
-    /// say which.
+    /// The overload: `Tensor`, or empty for the unnamed overload; `None` if the input does not
+    /// contain it.
     pub overload: Option<String>,
 }
 
 impl Op {
-    /// An operator of aten of which the overload is not known.
+    /// Returns an operator of aten with an unknown overload.
     #[cfg(test)]
     pub(crate) fn aten(name: &str) -> Self {
         Self::named("aten", name)
     }
 
-    /// An operator of which the overload is not known.
+    /// Returns an operator with an unknown overload.
     pub(crate) fn named(namespace: &str, name: &str) -> Self {
         Self { namespace: namespace.to_owned(), name: name.to_owned(), overload: None }
     }
 
-    /// `aten::add.Tensor`, `aten::add` or `add.Tensor` as an operator. Whether a name without a dot
-    /// is the overload without a name, or any, depends on where it stands: `exact`.
+    /// Parses `aten::add.Tensor`, `aten::add` or `add.Tensor`. A name without a dot is the unnamed
+    /// overload if `exact`, and otherwise any overload.
     pub(crate) fn parse(text: &str, exact: bool) -> Option<Self> {
         let (namespace, rest) = text.split_once("::").unwrap_or(("aten", text));
         let (name, overload) = match rest.split_once('.') {
@@ -64,7 +65,7 @@ impl Op {
         })
     }
 
-    /// The overload as the tables write it, without namespace: `add.Tensor`, `gelu`.
+    /// Returns the overload as the tables write it, without namespace: `add.Tensor`, `gelu`.
     pub fn schema(&self) -> String {
         match self.overload.as_deref() {
             None | Some("") => self.name.clone(),
@@ -84,85 +85,85 @@ impl fmt::Display for Op {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Format {
-    /// `torch.jit.save`: code in a zip.
+    /// `torch.jit.save`: code in a zip archive.
     Torchscript,
-    /// `torch.export.save`: a graph in JSON in a zip.
+    /// `torch.export.save`: a JSON graph in a zip archive.
     Export,
     /// An ONNX model.
     Onnx,
-    /// A trace of the profiler in the form of Chrome.
+    /// A profiler trace in the Chrome format.
     Trace,
-    /// Names of operators, one in a line.
+    /// Operator names, one per line.
     List,
-    /// Tensors alone.
+    /// Tensors only.
     Safetensors,
-    /// Tensors alone, in an archive of `torch.save`.
+    /// Tensors only, in an archive of `torch.save`.
     StateDict,
-    /// A log in which torch_npu says what it computes on the CPU.
+    /// A log in which torch_npu reports operators that run on the CPU.
     Log,
     /// `config.json` of a Hugging Face model.
     Config,
-    /// Python sources: a file, or all those of a directory.
+    /// Python sources: a file, or all sources of a directory.
     Python,
 }
 
-/// What a user has to know about how far an input was understood.
+/// Limits of the extraction that a user must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// There are tensors and no operators in this format.
+    /// The format contains tensors and no operators.
     NoOperators,
-    /// The format does not say which overload is meant.
+    /// The format does not identify overloads.
     NoOverloads,
-    /// Some code could not be followed; its operators are counted where it stands.
+    /// Some code could not be followed. Its operators are counted at their place in the code.
     NotFollowed,
-    /// Graphs lie deeper in each other than is followed: their operators are missing.
+    /// Graphs are nested deeper than the limit, so operators of the inner ones are missing.
     TooDeep,
-    /// More operators than are kept: the others are missing.
+    /// The input has more operators than the limit, so the others are missing.
     TooMany,
-    /// The operators follow from an architecture; the input names none.
+    /// The operators are derived from an architecture; the input names none.
     Hints,
-    /// A warning is printed once for each operator and process.
+    /// The warning is printed once per operator and process.
     OncePerProcess,
-    /// Some sources do not parse.
+    /// Some sources could not be parsed.
     NotParsed,
 }
 
-/// Where and how often an operator is used.
+/// The number of uses of an operator and their places.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Use {
-    /// How often the input names it.
+    /// The number of uses in the input.
     pub count: u64,
-    /// How often of these inside another operator that the input names too: a trace shows what an
-    /// operator is made of where it was recorded, which need not be the same on an NPU.
+    /// The number of uses inside another operator of the input. A trace shows the components of an
+    /// operator in the recorded run, which may differ on an NPU.
     #[serde(skip_serializing_if = "is_zero")]
     pub inside: u64,
-    /// The first places, as the input names them. Of sources, those where it certainly runs with the
-    /// model; where there is none, those where it may.
+    /// The first places, as the input names them. For sources: places that certainly run with the
+    /// model, or else those that may.
     pub places: Vec<Place>,
-    /// How often the input itself shows that it was computed on the CPU.
+    /// The number of uses that the input shows running on the CPU.
     #[serde(skip_serializing_if = "is_zero")]
     pub fell_back: u64,
-    /// Bytes of the tensors that go in and come out, of all uses whose shapes are known: what a
-    /// fallback copies at least.
+    /// Total bytes of the input and output tensors, over all uses with known shapes: the minimum
+    /// that a fallback copies.
     #[serde(skip_serializing_if = "is_zero")]
     pub bytes: u64,
-    /// The data types of each tensor argument, where the input says so.
+    /// The data types of each tensor argument, if the input contains them.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub types: BTreeMap<String, BTreeSet<&'static str>>,
-    /// The time that a trace gives it, in microseconds, children included.
+    /// The time in a trace in microseconds, including children.
     #[serde(
         skip_serializing_if = "Option::is_none",
         serialize_with = "base::number::thousandths_if"
     )]
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub micros: Option<f64>,
-    /// How often of these it is only reached with some arguments, or only named.
+    /// The number of uses that only some arguments reach, or that only name the operator.
     #[serde(skip_serializing_if = "is_zero")]
     pub maybe: u64,
-    /// How often of these it runs while the model is built or data is prepared.
+    /// The number of uses while the model is built or data is prepared.
     #[serde(skip_serializing_if = "is_zero")]
     pub setup: u64,
 }
@@ -172,14 +173,14 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Where and how often sources call an API.
+/// The number of calls of an API in sources and their places.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Calls {
-    /// How often.
+    /// The number of calls.
     pub count: u64,
     /// The first places.
     pub places: Vec<Place>,
-    /// Arguments with the values that are written there, and the first places.
+    /// Arguments with their values in the source, and the first places.
     pub given: BTreeMap<(String, String), Vec<Place>>,
 }
 
@@ -187,44 +188,45 @@ pub struct Calls {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
-    /// What kind of file it is.
+    /// The format of the input.
     pub format: Format,
-    /// The version of PyTorch that wrote it, where it says so.
+    /// The PyTorch version that wrote the input, if the input contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub torch: Option<String>,
-    /// The operators. A report has them judged.
+    /// The operators. A report contains them with their classes.
     #[serde(skip)]
     pub uses: BTreeMap<Op, Use>,
-    /// The opset of each domain, of ONNX.
+    /// The opset of each ONNX domain.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub opsets: BTreeMap<String, i64>,
-    /// How many tensors there are of each data type, by the names of PyTorch.
+    /// The number of tensors of each data type, by PyTorch name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub dtypes: BTreeMap<String, u64>,
-    /// What else it says of itself: the architecture, a method of quantization.
+    /// Other metadata of the input: the architecture, the quantization method.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub says: BTreeMap<&'static str, String>,
-    /// What was not understood.
+    /// Limits of the extraction.
     pub notes: Vec<Note>,
-    /// How many sources were read.
+    /// The number of sources read.
     #[serde(skip_serializing_if = "is_zero")]
     pub files: u64,
-    /// What else sources say that matters on an NPU, and in which file.
+    /// Other constructs in sources that matter on an NPU, with their files.
     #[serde(skip)]
     pub hints: Vec<(Hint, String)>,
-    /// APIs that documents of torch_npu limit, and where they are called.
+    /// APIs with limits in the torch_npu documents, and their calls.
     #[serde(skip)]
     pub apis: BTreeMap<&'static str, Calls>,
-    /// What an operator of torch_npu would compute at once, and in which file.
+    /// Code that one torch_npu operator could replace, with its file.
     #[serde(skip)]
     pub suggestions: Vec<(Suggestion, String)>,
-    /// Where files with suggestions would import torch_npu, if they do not: an offset in bytes.
+    /// Where files with suggestions would import torch_npu, if they do not yet: an offset in bytes.
     #[serde(skip)]
     pub imports: BTreeMap<String, usize>,
 }
 
 impl Note {
-    /// Whether something is missing, so that nothing can be said of the whole.
+    /// Returns whether operators are missing, so that a statement about the complete input is
+    /// impossible.
     pub fn is_gap(self) -> bool {
         matches!(self, Self::TooDeep | Self::TooMany)
     }
@@ -264,7 +266,7 @@ impl Model {
         }
     }
 
-    /// Keeps what an input says of itself.
+    /// Stores a metadata value of the input.
     pub(crate) fn say(&mut self, what: &'static str, text: &str) {
         self.says.insert(what, text.chars().take(LONGEST_NAME).collect());
     }

@@ -1,11 +1,11 @@
-//! ONNX: the few fields of the protocol buffer that name operators.
+//! ONNX: the protocol buffer fields that name operators.
 //!
-//! A model holds its weights in the same message as its graph, so that nothing is decoded whole:
-//! the fields are walked in the file, and what is not needed is stepped over. Field numbers are
-//! those of onnx.proto3 (onnx/onnx, IR version 13): `ModelProto` 7 graph, 8 `opset_import`, 25
-//! functions; `GraphProto` 1 node, 5 initializer; `NodeProto` 3 name, 4 `op_type`, 5 attribute, 7
-//! domain; `AttributeProto` 6 g, 11 graphs; `TensorProto` 2 `data_type`; `FunctionProto` 1 name, 7
-//! node, 10 domain.
+//! A model holds its weights in the same message as its graph, so the message is not decoded as a
+//! unit: the reader walks the fields in the file and skips the others. Field numbers are those of
+//! onnx.proto3 (onnx/onnx, IR version 13): `ModelProto` 7 graph, 8 `opset_import`, 25 functions;
+//! `GraphProto` 1 node, 5 initializer; `NodeProto` 3 name, 4 `op_type`, 5 attribute, 7 domain;
+//! `AttributeProto` 6 g, 11 graphs; `TensorProto` 2 `data_type`; `FunctionProto` 1 name, 7 node, 10
+//! domain.
 
 use data::faults;
 use std::collections::BTreeSet;
@@ -15,14 +15,14 @@ use super::model::{Format, Model, Note, Op};
 use super::source::Source;
 use super::unreadable::{Unreadable, damaged};
 
-/// The longest name of an operator, a domain or a node, in bytes.
+/// The maximum length of the name of an operator, domain or node, in bytes.
 const NAME: u64 = 4096;
-/// How deep graphs inside graphs (the branches of `If`, the body of `Loop`) are followed.
+/// The maximum depth of nested graphs (the branches of `If`, the body of `Loop`) that are followed.
 const DEPTH: usize = 16;
-/// Functions that a model defines itself; real ones have some hundred.
+/// The maximum number of functions that a model defines. Real models have some hundred.
 const MAX_FUNCTIONS: usize = 100_000;
 
-/// What the bytes of a message are read from: a position and where the file ends.
+/// A reader of the message bytes, with its position and the end of the file.
 struct Wire<R> {
     reader: BufReader<R>,
     at: u64,
@@ -34,9 +34,9 @@ struct Wire<R> {
 enum Field {
     /// A number.
     Varint(u64),
-    /// Bytes, from the present position on.
+    /// Bytes, starting at the present position.
     Bytes(u64),
-    /// A number of fixed size, which none of the needed fields is.
+    /// A number of fixed size. None of the needed fields is one.
     Fixed,
 }
 
@@ -60,7 +60,7 @@ impl<R: Read + Seek> Wire<R> {
         Err(damaged(faults::OnnxNumber.value()))
     }
 
-    /// The next field of a message that ends at `end`, and its number.
+    /// Returns the next field of a message that ends at `end`, with its number.
     fn field(&mut self, end: u64) -> Result<Option<(u64, Field)>, Unreadable> {
         if self.at >= end {
             return Ok(None);
@@ -90,8 +90,8 @@ impl<R: Read + Seek> Wire<R> {
         Ok(Some((key >> 3, field)))
     }
 
-    /// Hands every field of a message that ends at `end` to `take`, which says whether it read the
-    /// bytes of the field; else they are stepped over.
+    /// Passes every field of a message that ends at `end` to `take`, which returns whether it read
+    /// the bytes of the field. Otherwise they are skipped.
     fn each(
         &mut self,
         end: u64,
@@ -156,7 +156,7 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     if graphs == 0 {
         return Err(damaged(faults::OnnxNoGraph.value()));
     }
-    // A function of the model itself is what its body is.
+    // A call of a function that the model defines is already counted by the nodes of the function.
     model.uses.retain(|op, _| !own.contains(&(op.namespace.clone(), op.name.clone())));
     Ok(model)
 }
@@ -224,7 +224,7 @@ fn attribute<R: Read + Seek>(
     })
 }
 
-/// Only the data type of a tensor; its values are stepped over.
+/// Reads the data type of a tensor and skips its values.
 fn tensor<R: Read + Seek>(
     wire: &mut Wire<R>,
     length: u64,
@@ -260,7 +260,7 @@ fn opset<R: Read + Seek>(
     Ok(())
 }
 
-/// Counts the nodes of a function of the model, and gives its domain and name.
+/// Counts the nodes of a function of the model, and returns its domain and name.
 fn function<R: Read + Seek>(
     wire: &mut Wire<R>,
     length: u64,
@@ -279,7 +279,7 @@ fn function<R: Read + Seek>(
     Ok((domain(&space), name))
 }
 
-/// `TensorProto.DataType` of onnx.proto3, by the names of PyTorch.
+/// Converts a `TensorProto.DataType` of onnx.proto3 to the PyTorch name.
 fn dtype(number: u64) -> Option<&'static str> {
     Some(match number {
         1 => "float32",

@@ -1,8 +1,8 @@
-//! The pickle in an archive of `torch.save`: which data types its tensors have.
+//! The pickle in an archive of `torch.save`: the data types of its tensors.
 //!
-//! A pickle is a program. It is not run here: its instructions are stepped over, and only the
-//! names of classes that it would load are looked at. Names of PyTorch's storages stand for data
-//! types; any other class makes it more than a dictionary of tensors.
+//! A pickle is a program. The reader does not run it: it steps over the instructions and collects
+//! only the names of classes that they would load. The names of PyTorch storages identify data
+//! types. Any other class means that the pickle is more than a dictionary of tensors.
 
 use data::faults;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -10,12 +10,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use super::model::{Format, Model, Note};
 use super::unreadable::{Unreadable, damaged};
 
-/// Values that are remembered.
+/// The maximum number of memoized values.
 const MOST_MEMOS: usize = 1 << 20;
-/// Names of classes that are kept.
+/// The maximum number of class names that are kept.
 const MOST_CLASSES: usize = 20;
 
-/// The storages of PyTorch and the data types they hold.
+/// The PyTorch storages and their data types.
 const STORAGES: [(&str, &str); 12] = [
     ("BFloat16Storage", "bfloat16"),
     ("BoolStorage", "bool"),
@@ -31,7 +31,7 @@ const STORAGES: [(&str, &str); 12] = [
     ("ShortStorage", "int16"),
 ];
 
-/// What a step leaves on the stack, as far as it is of interest.
+/// The value that an instruction pushes on the stack, as far as it matters here.
 #[derive(Clone)]
 enum Value {
     Text(String),
@@ -40,7 +40,7 @@ enum Value {
     Other,
 }
 
-/// What a pickle names.
+/// The names in a pickle.
 #[derive(Default)]
 struct Names {
     dtypes: BTreeMap<String, u64>,
@@ -61,7 +61,7 @@ impl<'a> Steps<'a> {
         Ok(taken)
     }
 
-    /// A number of `width` bytes, the lowest first.
+    /// Reads a little-endian number of `width` bytes.
     fn number(&mut self, width: usize) -> Result<usize, Unreadable> {
         let bytes = self.take(width)?;
         let number = bytes.iter().rev().fold(0_u64, |sum, byte| sum << 8 | u64::from(*byte));
@@ -82,7 +82,7 @@ impl<'a> Steps<'a> {
 }
 
 fn text(bytes: &[u8]) -> Value {
-    // Names of classes are short.
+    // Class names are short.
     let short = &bytes[..bytes.len().min(200)];
     Value::Text(String::from_utf8_lossy(short).into_owned())
 }
@@ -97,7 +97,7 @@ impl Names {
         }
         let harmless = match module {
             "torch" | "torch.storage" | "collections" | "builtins" | "__builtin__" => {
-                // Data types, sizes, devices; `torch.float8_e4m3fn` is how new types are named.
+                // Data types, sizes, devices. New data types are named like `torch.float8_e4m3fn`.
                 !["eval", "exec", "getattr", "__import__", "open"].contains(&name)
             }
             "torch._utils" => name.starts_with("_rebuild"),
@@ -120,7 +120,7 @@ fn names(bytes: &[u8]) -> Result<Names, Unreadable> {
     let mut steps = Steps { rest: bytes };
     let mut names = Names::default();
     let mut memos: HashMap<usize, Value> = HashMap::new();
-    // The last two values, for STACK_GLOBAL; and the last storage, for BINPERSID.
+    // The last two values are needed for STACK_GLOBAL, and the last storage for BINPERSID.
     let (mut below, mut top) = (Value::Other, Value::Other);
     let mut storage = None;
     while let Some((code, rest)) = steps.rest.split_first() {
@@ -234,11 +234,11 @@ fn names(bytes: &[u8]) -> Result<Names, Unreadable> {
     Err(damaged(faults::PickleNoEnd.value()))
 }
 
-/// What a pickle says of its tensors.
+/// Reads the data types of the tensors in a pickle.
 ///
 /// # Errors
 ///
-/// Where it would load more than tensors, or is damaged.
+/// Returns an error if the pickle would load more than tensors, or is damaged.
 pub(super) fn read(bytes: &[u8]) -> Result<Model, Unreadable> {
     let names = names(bytes)?;
     if !names.classes.is_empty() || names.dtypes.is_empty() {
@@ -254,8 +254,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model, Unreadable> {
 mod tests {
     use super::*;
 
-    /// A dictionary of two tensors as `torch.save` writes it: the second one takes the name of the
-    /// storage from the memo.
+    /// A dictionary of two tensors as written by `torch.save`. The second tensor takes the name of
+    /// the storage from the memo.
     #[test]
     fn data_types_of_a_dictionary_of_tensors_are_counted() {
         let bytes = b"\x80\x02}q\x00(X\x01\x00\x00\x00aq\x01ctorch._utils\n_rebuild_tensor_v2\nq\x02((X\x07\x00\x00\x00storageq\x03ctorch\nBFloat16Storage\nq\x04X\x01\x00\x00\x000q\x05X\x03\x00\x00\x00cpuq\x06K\x04tq\x07QK\x00K\x04\x85q\x08K\x01\x85q\tccollections\nOrderedDict\nq\n)Rq\x0btq\x0cRq\rX\x01\x00\x00\x00bq\x0eh\x02((h\x03h\x04X\x01\x00\x00\x001q\x0fh\x06K\x02tq\x10QK\x00tq\x11Rq\x12u.";

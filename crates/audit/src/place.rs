@@ -1,17 +1,17 @@
-//! Where something stands in an input.
+//! Places in an input.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-/// A place, as it is shown: `model.py:12`, the name of a node, the path of a module. Of thousands in
-/// the lines of a tree a few are shown: they share the paths, and are written out when that is asked.
+/// A displayed place: `model.py:12`, the name of a node, the path of a module. A tree has thousands
+/// of places and only a few are displayed, so they share their paths and are formatted on demand.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
     /// A line of a source, from 1.
     Line(Arc<str>, u32),
-    /// As the input names it.
+    /// A name from the input.
     Named(String),
 }
 

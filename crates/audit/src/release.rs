@@ -1,4 +1,4 @@
-//! The torch_npu that operators are classified for, and the reason of the selection.
+//! The torch_npu that operators are classified for, and the reason for the selection.
 
 use data::{Fault, faults, ui};
 
@@ -15,7 +15,8 @@ use crate::report::members::{InstalledMember, TableMatch, TableMember, TargetMem
 pub struct SelectedRelease {
     /// Its version in findings.
     pub version: String,
-    /// Its column in the tables; for an installation, the source of facts that its files lack.
+    /// Its column in the tables; for an installation, the source of facts that are not in its
+    /// files.
     pub target: Target,
     /// The description in the overview of a report.
     pub description: Text,
@@ -31,7 +32,7 @@ impl SelectedRelease {
     ///
     /// # Errors
     ///
-    /// With the sentence that names the known releases, if no table fits.
+    /// Returns a fault that lists the known releases if no table fits.
     pub fn named(version: &str, tables: &'static Tables) -> Result<Self, Fault> {
         let target = Target::asked(tables, version)?;
         let description = ui::OpsTargetAsked { version }.text();
@@ -43,7 +44,7 @@ impl SelectedRelease {
     ///
     /// # Errors
     ///
-    /// With the sentence that names the reason, if it is missing or unreadable.
+    /// Returns a fault with the reason if the installation is missing or unreadable.
     pub fn installed(machine: &Sysroot, tables: &'static Tables) -> Result<Self, Fault> {
         let there = find_installed(machine, "torch-npu");
         let (version, dir) = there.ok_or_else(|| faults::NoInstallation.fault())?;
@@ -56,7 +57,7 @@ impl SelectedRelease {
     ///
     /// # Errors
     ///
-    /// With the reason, if the tables contain no such release.
+    /// Returns a fault with the reason if the tables contain no such release.
     pub fn detect(machine: &Sysroot, tables: &'static Tables) -> Result<Self, Fault> {
         if let Some((version, dir)) = find_installed(machine, "torch-npu") {
             // The tables replace unreadable files.
@@ -92,8 +93,7 @@ impl SelectedRelease {
         })
     }
 
-    /// Selects an installation that was read; the version is that of its metadata if `version` is
-    /// missing.
+    /// Selects an installation that was read. Without `version`, uses the version in its metadata.
     pub fn installation(
         found: FoundInstallation<'static>,
         version: Option<String>,

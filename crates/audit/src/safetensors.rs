@@ -1,5 +1,5 @@
-//! safetensors: a header of JSON says the data type of each tensor. There are no operators. The
-//! tensors themselves are not read, but have to be there: a file that is cut off is not whole.
+//! safetensors: a JSON header with the data type of each tensor, without operators. The tensors are
+//! not read, but must exist: a truncated file is damaged.
 
 use data::faults;
 use std::fmt;
@@ -14,13 +14,14 @@ use super::source::Source;
 use super::strings::{LONGEST_STRING, Strings};
 use super::unreadable::{Unreadable, damaged};
 
-/// The longest header that the format allows, in bytes (safetensors, `MAX_HEADER_SIZE`).
+/// The maximum header size of the format, in bytes (safetensors, `MAX_HEADER_SIZE`).
 pub(super) const HEADER_LIMIT: u64 = 100_000_000;
 
-/// Sides of a shape that are shown; a hostile shape is as long as the header.
+/// The maximum number of dimensions that are kept of a shape. A malicious shape may be as long as
+/// the header.
 const SIDES: usize = 16;
 
-/// What the header says of a tensor.
+/// A tensor in the header.
 #[derive(Deserialize)]
 struct Tensor {
     dtype: String,
@@ -28,11 +29,11 @@ struct Tensor {
     data_offsets: (u64, u64),
 }
 
-/// The sides of a tensor.
+/// The shape of a tensor.
 struct Shape {
-    /// The first of them.
+    /// The first dimensions.
     first: Vec<u64>,
-    /// Their product, if 64 bits hold it.
+    /// The product of all dimensions, if it fits into 64 bits.
     elements: Option<u64>,
 }
 
@@ -61,14 +62,14 @@ impl<'de> Deserialize<'de> for Shape {
     }
 }
 
-/// The header, of which nothing is kept but what the model uses.
+/// Reads the header and keeps only the facts that the model uses.
 struct Header<'m> {
     model: &'m mut Model,
-    /// Bytes behind it.
+    /// The number of bytes after the header.
     data: u64,
-    /// The tensor that is being read.
+    /// The current tensor.
     at: &'m mut String,
-    /// What of it does not fit.
+    /// The first contradiction.
     wrong: &'m mut Option<base::text::Text>,
 }
 
@@ -112,10 +113,10 @@ impl<'de> Visitor<'de> for Header<'_> {
     }
 }
 
-/// What may stand in the header besides tensors.
+/// The key of the only header entry that is not a tensor.
 const METADATA: &str = "__metadata__";
 
-/// The names of the format by those of PyTorch, and the bytes of one number.
+/// The names in the format, with the PyTorch names and the bytes of one number.
 const DTYPES: [(&str, &str, u64); 14] = [
     ("BF16", "bfloat16", 2),
     ("BOOL", "bool", 1),
@@ -167,7 +168,7 @@ pub(super) fn read(source: &mut dyn Source) -> Result<Model, Unreadable> {
     Ok(model)
 }
 
-/// Whether a tensor is where the header says it is, in `data` bytes behind it, and as large.
+/// Checks that a tensor is within the `data` bytes after the header and has the declared size.
 fn fits(
     shape: &Shape,
     bytes: Option<u64>,
@@ -180,7 +181,7 @@ fn fits(
     if end > data {
         return Err(faults::TensorEndsAfter { data, end }.value());
     }
-    // Of a data type that is not known nothing is said.
+    // The size of an unknown data type cannot be checked.
     let Some(bytes) = bytes else { return Ok(()) };
     let wanted = shape.elements.and_then(|all| all.checked_mul(bytes));
     if wanted != Some(size) {
@@ -224,7 +225,7 @@ mod tests {
         damaged(one(large), "do not match its shape");
         damaged(one(r#"{"dtype":"F32","shape":[2],"data_offsets":[8,0]}"#), "before its start");
         damaged(one("7"), "header entry `a` is not a tensor");
-        // Nothing is known of the size of other data types.
+        // The element size of other data types is unknown.
         let odd = one(r#"{"dtype":"F4","shape":[16],"data_offsets":[0,8]}"#);
         assert_eq!(read(&mut Cursor::new(odd)).unwrap().dtypes["F4"], 1);
     }

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Seek};
 
-/// Bytes that can be read from any place: a file.
+/// A seekable source of bytes, such as a file.
 pub trait Source: Read + Seek {}
 
 impl<T: Read + Seek> Source for T {}

@@ -5,7 +5,7 @@
 pub struct Hint {
     /// Its kind.
     pub kind: HintKind,
-    /// The name as it stands there.
+    /// The name as written in the source.
     pub name: String,
     /// Its line, counted from 1.
     pub line: u32,
@@ -22,34 +22,34 @@ pub enum HintKind {
     Bfloat16,
     /// 8-bit floating point.
     Float8,
-    /// A library or option of quantization, by its name.
+    /// A quantization library or option, by name.
     Quantization,
-    /// A backend of `torch.compile`, by its name.
+    /// A backend of `torch.compile`, by name.
     Backend,
-    /// A module with kernels for CUDA alone that the file imports in any case.
+    /// A module with CUDA-only kernels that the file always imports.
     CudaModule,
-    /// Such a module, imported under a condition, in a function or where a failure is caught; or one
-    /// that runs on NPUs in part.
+    /// Such a module, imported under a condition, in a function or in a `try` block; or a module
+    /// that partly runs on NPUs.
     MaybeCudaModule,
     /// Triton, whose kernels are compiled for the device.
     Triton,
-    /// An extension in C++ or CUDA that the sources build, by the function.
+    /// A C++ or CUDA extension that the sources build, by the function that builds it.
     Extension,
-    /// A model that is defined in a package, by the call that loads it.
+    /// A model defined in a package, by the call that loads it.
     PackagedModel,
 }
 
-/// An expression that one operator of `torch_npu` computes.
+/// An expression that one operator of `torch_npu` can compute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suggestion {
     /// The row of `data/ops/fusions.tsv`.
     pub rule: &'static str,
     /// Its line, counted from 1.
     pub line: u32,
-    /// The expression as it is written.
+    /// The expression as written.
     pub before: String,
-    /// Where that stands: bytes of the text that was read.
+    /// The byte range of the expression in the text that was read.
     pub range: std::ops::Range<usize>,
-    /// What takes its place, where that is plain.
+    /// The replacement, if it is unambiguous.
     pub after: Option<String>,
 }

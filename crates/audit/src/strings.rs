@@ -1,20 +1,20 @@
-//! JSON whose strings are of bounded length: a parser keeps each of them whole in memory.
+//! Limits the length of JSON strings, because a parser keeps each string in memory.
 
 use std::io::{Error, ErrorKind, Read, Result};
 
 use memchr::memchr2;
 
-/// The longest string that is let through, in bytes. What a profiler writes into one (a stack, the
-/// source of a kernel) is far shorter.
+/// The maximum length of a string, in bytes. The strings of profilers (a stack, the source of a
+/// kernel) are far shorter.
 pub(super) const LONGEST_STRING: usize = 16 << 20;
 
-/// Passes JSON on, and stops with [`ErrorKind::InvalidData`] where a string is too long.
+/// Passes JSON through, and fails with [`ErrorKind::InvalidData`] if a string is too long.
 #[derive(Debug)]
 pub(super) struct Strings<R> {
     inner: R,
-    /// Bytes of the string so far, if one is open.
+    /// The length of the open string so far.
     open: Option<usize>,
-    /// The byte before was a backslash.
+    /// Whether the previous byte was a backslash.
     escaped: bool,
 }
 
@@ -23,7 +23,7 @@ impl<R> Strings<R> {
         Self { inner, open: None, escaped: false }
     }
 
-    /// The length of the longest string that is open or ends in `bytes`.
+    /// Returns the length of the longest string that is open or ends in `bytes`.
     fn longest(&mut self, bytes: &[u8]) -> usize {
         let mut longest = 0;
         let mut at = 0;
@@ -74,7 +74,7 @@ impl<R: Read> Read for Strings<R> {
 mod tests {
     use super::*;
 
-    /// Whatever the pieces are that it is read in.
+    /// The result does not depend on how the input is split into reads.
     #[test]
     fn only_long_strings_are_stopped() {
         let long = "a".repeat(LONGEST_STRING + 1);

@@ -1,7 +1,7 @@
-//! Traces of the profiler (`torch.profiler`, `torch_npu.profiler`'s `trace_view.json`): events in
-//! JSON, of which those of operators count.
+//! Profiler traces (`torch.profiler`, `torch_npu.profiler`'s `trace_view.json`): the operator
+//! events in JSON.
 //!
-//! A trace may have any size, so that events are read one after the other and forgotten.
+//! A trace may have any size, so events are read one at a time and not kept.
 
 use data::faults;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use super::model::{Format, Model, Op};
 use super::strings::{LONGEST_STRING, Strings};
 use super::unreadable::{Unreadable, damaged};
 
-/// An event; what is not named is left out.
+/// An event with the needed fields.
 #[derive(Deserialize)]
 struct Event {
     #[serde(default)]
@@ -30,25 +30,25 @@ struct Event {
     tid: Option<Scalar>,
 }
 
-/// Threads whose open operators are remembered.
+/// The maximum number of threads whose open operators are kept.
 const MOST_THREADS: usize = 10_000;
-/// How a fallback brings its arguments to the host.
+/// The operator by which a fallback copies its arguments to the host.
 const TO_CPU: &str = "aten::_to_cpu";
-/// Operators inside each other that are remembered.
+/// The maximum number of nested operators that are kept.
 const DEEPEST: usize = 1_000;
 
-/// The operators of each thread that have not ended yet, and when they end.
+/// The unfinished operators of each thread, with their end times.
 #[derive(Default)]
 struct Open(HashMap<String, Vec<(f64, String)>>);
 
-/// Where an operator of a trace stands.
+/// The nesting of an operator in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// In no other operator.
+    /// Not within another operator.
     Outermost,
-    /// In another operator.
+    /// Within another operator.
     Inside,
-    /// In one of the same name: the same work, that PyTorch's own summary counts once.
+    /// Within an operator of the same name: the same work, which PyTorch's own summary counts once.
     Again,
 }
 
@@ -71,8 +71,8 @@ impl Open {
             Some((_, outer)) if outer == name => Standing::Again,
             Some(_) => Standing::Inside,
         };
-        // What copies its arguments to the host is about to compute there (`at::native::cpu_fallback`
-        // of PyTorch's CPUFallback.cpp).
+        // An operator that copies its arguments to the host computes there
+        // (`at::native::cpu_fallback` of PyTorch's CPUFallback.cpp).
         let outer = (name == TO_CPU).then(|| stack.last().map(|(_, outer)| outer.clone()));
         if stack.len() < DEEPEST {
             stack.push((began + lasts, name.to_owned()));
@@ -81,7 +81,7 @@ impl Open {
     }
 }
 
-/// A number or a short text; whatever else stands there is passed over, however large it is.
+/// A number or a short text. Values of other types are skipped, regardless of their size.
 #[derive(Debug, Clone, PartialEq)]
 enum Scalar {
     Number(f64),
@@ -89,11 +89,11 @@ enum Scalar {
     Other,
 }
 
-/// The longest text that is kept of a [`Scalar`].
+/// The maximum length of the text of a [`Scalar`].
 const LONGEST_SCALAR: usize = 64;
 
 impl Scalar {
-    /// The number, which may be written as text, as `torch_npu` does.
+    /// Returns the number. `torch_npu` writes numbers as text.
     fn value(&self) -> Option<f64> {
         match self {
             Self::Number(value) => Some(*value),
@@ -103,7 +103,7 @@ impl Scalar {
         .filter(|value| value.is_finite() && *value >= 0.0)
     }
 
-    /// As the name of a thread.
+    /// Returns the name of a thread.
     fn key(&self) -> String {
         match self {
             Self::Number(value) => value.to_string(),
@@ -163,9 +163,9 @@ impl<'de> Deserialize<'de> for Scalar {
     }
 }
 
-/// What a trace uses.
+/// Reads the operators of a trace.
 ///
-/// JSON that has no list of events at all is no trace: nothing then.
+/// Returns `None` for JSON without a list of events.
 pub(super) fn read(source: &mut dyn Read) -> Result<Option<Model>, Unreadable> {
     let mut model = Model::new(Format::Trace);
     let mut seen = HashMap::new();
@@ -193,7 +193,7 @@ struct Trace<'a> {
     model: &'a mut Model,
     seen: &'a mut HashMap<String, Option<Op>>,
     open: &'a mut Open,
-    /// There is a list of events.
+    /// Whether there is a list of events.
     events: &'a mut bool,
 }
 
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(model.uses[&Op::aten("mode")].fell_back, 1);
         assert_eq!(model.uses[&Op::aten("add")].fell_back, 0);
         assert_eq!(read(&mut &b"{\"a\": 1}"[..]).unwrap(), None);
-        // What is no number and no name is passed over.
+        // Fields of unexpected types are skipped.
         let odd = r#"[{"ph":"X","name":"aten::mm","ts":[1,[2]],"dur":{"a":1},"tid":null},{"name":"aten::mm","dur":true}]"#;
         assert_eq!(read(&mut odd.as_bytes()).unwrap().unwrap().uses[&Op::aten("mm")].count, 2);
         assert!(read(&mut &b"{\"traceEvents\":[{"[..]).is_err());

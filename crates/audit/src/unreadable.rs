@@ -6,63 +6,62 @@ use data::{Fault, faults};
 /// The reason why an input cannot be read.
 #[derive(Debug)]
 pub enum Unreadable {
-    /// It is none of the formats.
+    /// The format is unknown.
     Unknown,
-    /// `torch.save`: reading it would run what it says.
+    /// `torch.save`: unpickling it would run arbitrary code.
     Pickle {
-        /// Classes that it would load, as far as they were looked at.
+        /// Classes that it would load, as far as they were read.
         classes: Vec<String>,
     },
-    /// The zip is encrypted.
+    /// The zip archive is encrypted.
     Encrypted,
-    /// It ends before it should, or contradicts itself.
+    /// The file is truncated or contradicts itself.
     Damaged {
-        /// What does not fit.
+        /// The contradiction.
         what: Text,
     },
-    /// A part that has to be read is larger than what is read at most.
+    /// A part that must be read exceeds the size limit.
     TooLarge {
-        /// Which part.
+        /// The part.
         what: Text,
         /// The limit, in bytes.
         limit: u64,
     },
-    /// A part that has to be read holds more than is read at most: short as it may be, each of its
-    /// values takes room.
+    /// A part that must be read has more values than the limit. Even short values need memory.
     TooMany {
-        /// Which part.
+        /// The part.
         what: Text,
         /// The limit.
         limit: u64,
     },
-    /// A list of operators with a line that names none.
+    /// A list of operators with an invalid line.
     List {
-        /// The line, from 1.
+        /// The line, starting at 1.
         line: usize,
-        /// What stands there.
+        /// The text of the line.
         text: String,
     },
-    /// A Python source that is none.
+    /// A Python source with a syntax error.
     Python {
-        /// The line, from 1.
+        /// The line, starting at 1.
         line: u32,
-        /// What the parser says.
+        /// The message of the parser.
         message: String,
     },
-    /// A directory without sources that name torch.
+    /// A directory without sources that mention torch.
     NoSources,
-    /// There is nothing in it.
+    /// The file is empty.
     Empty,
-    /// It begins as a file of zeros does: what was cut off by a full disk or a broken copy.
+    /// The file starts with zeros, typically after a full disk or a broken copy.
     Zeros(usize),
-    /// A pipe, a socket or a device, which is not opened.
+    /// A pipe, a socket or a device, which is never opened.
     NotRegular,
-    /// The operating system refused.
+    /// An error of the operating system.
     Io(std::io::Error),
 }
 
 impl Unreadable {
-    /// The reason as users read it.
+    /// Returns the reason for display.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Unknown => faults::UnknownFormat.fault(),

@@ -1,4 +1,4 @@
-//! `cargo xtask check-data`: what must hold of every table, checked without network and sources.
+//! `cargo xtask check-data`: checks the invariants of every table, without network and sources.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::refresh::{head, parse, rows, workspace};
 use crate::table::Table;
 use crate::{overlay, package, package_lock};
 
-/// Files below `data/` that are no tables.
+/// Files below `data/` that are not tables.
 const NOT_TABLES: &[&str] =
     &["Cargo.toml", "build.rs", "pack.rs", manifest::FILE, package_lock::FILE];
 
@@ -78,7 +78,7 @@ fn faults(data: &Path, manifest: &Manifest) -> Result<Vec<String>> {
     }
     for table in &manifest.tables {
         if table.file.contains(".overlay.") {
-            // It would be shown as a table that people edit and the product reads.
+            // Listed separately, it would count as a manually edited table that the product reads.
             faults.push(format!("{}: an overlay is listed with its table only", table.file));
             continue;
         }
@@ -99,7 +99,7 @@ fn faults(data: &Path, manifest: &Manifest) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// A machine-owned file: its header, its commits, its keys, its floor.
+/// Checks a machine-owned file: its header, commits, keys and floor.
 fn machine_faults(text: &str, table: &TableEntry, manifest: &Manifest) -> Vec<String> {
     let mut faults = Vec::new();
     let Some(extractor) = extract::all().find(|extractor| extractor.file == table.file) else {
@@ -131,8 +131,8 @@ fn machine_faults(text: &str, table: &TableEntry, manifest: &Manifest) -> Vec<St
     faults
 }
 
-/// Rows of files whose license forbids texts have none. One word, such as `occurred`, is not a
-/// text of the source.
+/// Checks that rows of files whose license forbids texts have no text. One word, such as
+/// `occurred`, does not count as text.
 fn license_faults(table: &Table, manifest: &Manifest) -> Vec<String> {
     let Ok(message) = table.column("message") else { return Vec::new() };
     let restricted = |source: &str| {
@@ -151,13 +151,13 @@ fn license_faults(table: &Table, manifest: &Manifest) -> Vec<String> {
     let has_text = |row: &&Vec<String>| row[message].split_whitespace().count() > 1;
     let texts = table.rows.iter().filter(has_text).filter_map(|row| {
         let source = source_of(row)?;
-        // A row of several files may have its text from the unrestricted one.
+        // A row of several files may have the text of the unrestricted one.
         source.split(" + ").all(restricted).then(|| format!("text of `{source}`: {}", row[message]))
     });
     texts.collect()
 }
 
-/// A source `OWNER/NAME@COMMIT:PATH` must name a listed repository.
+/// Checks that a source `OWNER/NAME@COMMIT:PATH` names a listed repository.
 fn origin_fault(source: &str, manifest: &Manifest) -> Option<String> {
     let (name, rest) = source.split_once('@')?;
     let known = manifest.sources.iter().any(|source| source.name == name);
@@ -167,13 +167,14 @@ fn origin_fault(source: &str, manifest: &Manifest) -> Option<String> {
         .then(|| format!("source `{source}` names no listed repository and commit"))
 }
 
-/// A manual file says so in a comment at its top, so that nobody looks for its generator.
+/// Checks that a manual file states its owner in a comment at its top, so that maintainers do not
+/// look for a generator.
 fn hand_fault(text: &str) -> Option<String> {
     let stated = text.starts_with("# Owner: hand.");
     (!stated).then(|| "its first line is not `# Owner: hand. …`".to_owned())
 }
 
-/// A recorded file is the one whose hash is recorded.
+/// Checks that a recorded file has the recorded hash.
 fn recorded_faults(path: &Path, table: &TableEntry) -> Result<Vec<String>> {
     let found = package::sha256(path)?;
     let recorded = table.recorded.as_ref().filter(|recording| recording.sha256 != found);
@@ -183,7 +184,7 @@ fn recorded_faults(path: &Path, table: &TableEntry) -> Result<Vec<String>> {
     Ok(fault.into_iter().collect())
 }
 
-/// An overlay belongs to a machine-owned table and can be read.
+/// Checks that an overlay belongs to a machine-owned table and can be parsed.
 fn overlay_fault(data: &Path, table: &TableEntry) -> Option<String> {
     let file = overlay::file_of(&table.file);
     let text = std::fs::read_to_string(data.join(&file)).ok()?;
@@ -198,13 +199,13 @@ fn overlay_fault(data: &Path, table: &TableEntry) -> Option<String> {
     read.err().map(|error| format!("{file}: {error:#}"))
 }
 
-/// Paths below `data/`, without the crate that is there too.
+/// Returns the paths below `data/`, without the crate in the same directory.
 fn files(data: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     let walk = WalkDir::new(data).sort_by_file_name().into_iter();
     let is_code = |entry: &walkdir::DirEntry| {
         let name = entry.file_name();
-        // The generator of the typed errors is shared with the maintainer commands.
+        // The maintainer commands share the generator of the typed errors.
         entry.depth() == 1
             && (name == "src" || name == "examples" || name == "faults.rs" || name == "messages.rs")
     };
@@ -230,7 +231,7 @@ mod tests {
         assert_eq!(faults(&data, &manifest).unwrap(), Vec::<String>::new());
     }
 
-    /// A copy of `data/` with one file changed.
+    /// Copies `data/` with one file changed, and returns the faults of the copy.
     fn faults_with(file: &str, change: impl Fn(&str) -> String) -> Vec<String> {
         let home = workspace().join("data");
         let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The sources of one refresh, opened on first use, and the commits that were read.
+//! The sources of one refresh, opened on first use, and their commits.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -14,10 +14,10 @@ use crate::manifest::{Kind, Manifest, Source};
 use crate::package::Packages;
 use crate::repository::{Repository, Tree};
 
-/// Release branches of CANN, such as `9.1.0` and `9.2.0-beta.2`.
+/// CANN release branches, such as `9.1.0` and `9.2.0-beta.2`.
 const RELEASE: &str = r"^\d+\.\d+\.\d+(-beta\.\d+)?$";
 
-/// Where sources are read.
+/// Locations of the sources.
 #[derive(Debug)]
 pub(crate) struct Places {
     /// Directory with local clones.
@@ -32,7 +32,7 @@ pub(crate) struct Places {
     pub(crate) git_base: String,
 }
 
-/// What extractors read.
+/// The input of the extractors.
 pub(crate) struct Context {
     pub(crate) manifest: Manifest,
     /// Directory of the tables.
@@ -45,7 +45,7 @@ pub(crate) struct Context {
     shared: Mutex<BTreeMap<&'static str, Arc<dyn Any + Send + Sync>>>,
 }
 
-/// What was read of a repository.
+/// The commits that were read of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Revision {
     /// Commit and day of the default branch.
@@ -55,7 +55,7 @@ pub(crate) struct Revision {
 }
 
 impl Context {
-    /// Opens nothing yet.
+    /// Creates a context. Sources are opened on first use.
     pub(crate) fn new(manifest: Manifest, data: &Path, places: Places, packages: Packages) -> Self {
         let ids = manifest.sources.iter().filter(|source| source.kind == Kind::Repository);
         let repositories = ids.map(|source| (source.id.clone(), OnceLock::new())).collect();
@@ -63,7 +63,7 @@ impl Context {
         Self { manifest, data: data.to_owned(), packages, places, repositories, read, shared }
     }
 
-    /// A repository by the ID of its source.
+    /// Returns a repository by the ID of its source.
     pub(crate) fn repository(&self, id: &str) -> Result<&Repository> {
         let slot =
             self.repositories.get(id).with_context(|| format!("`{id}` is not a repository"))?;
@@ -91,7 +91,7 @@ impl Context {
         Ok(if self.places.offline { repository } else { repository.online() })
     }
 
-    /// The default branch of a repository.
+    /// Returns the default branch of a repository.
     pub(crate) fn tree(&self, id: &str) -> Result<Tree<'_>> {
         let source = self.manifest.source(id)?;
         let repository = self.repository(id)?;
@@ -106,7 +106,7 @@ impl Context {
         Ok(tree)
     }
 
-    /// The release branches of a repository, oldest first, and then its default branch.
+    /// Returns the release branches of a repository, oldest first, and then its default branch.
     pub(crate) fn releases(&self, id: &str) -> Result<Vec<Tree<'_>>> {
         let source = self.manifest.source(id)?;
         let repository = self.repository(id)?;
@@ -125,12 +125,13 @@ impl Context {
         Ok(trees)
     }
 
-    /// Whether the recorded versions are read instead of the newest ones.
+    /// Returns whether the recorded versions are read instead of the newest ones.
     pub(crate) fn pinned(&self) -> bool {
         self.places.pinned
     }
 
-    /// Branches of a repository that match a pattern, with their commits; pinned, the recorded ones.
+    /// Returns the branches of a repository that match a pattern, with their commits. If pinned,
+    /// returns the recorded ones.
     pub(crate) fn branches(&self, id: &str, pattern: &str) -> Result<Vec<(String, String)>> {
         let pattern = Regex::new(pattern)?;
         if self.places.pinned {
@@ -141,20 +142,20 @@ impl Context {
         self.repository(id)?.refs(&pattern)
     }
 
-    /// A branch that [`Context::branches`] listed. Its commit is recorded.
+    /// Returns a branch that [`Context::branches`] listed, and records its commit.
     pub(crate) fn branch(&self, id: &str, name: &str, commit: &str) -> Result<Tree<'_>> {
         let tree = self.repository(id)?.tree(name, commit)?;
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let revision = read.entry(id.to_owned()).or_default();
         if revision.refs.is_empty() {
-            // A refresh of some tables does not forget the branches of others.
+            // A refresh of some tables keeps the recorded branches of others.
             revision.refs.clone_from(&self.manifest.source(id)?.refs);
         }
         revision.refs.insert(name.to_owned(), tree.commit.clone());
         Ok(tree)
     }
 
-    /// What several tables are made of, made once.
+    /// Returns a value that several tables need, computed once.
     pub(crate) fn shared<T: Any + Send + Sync>(
         &self,
         name: &'static str,
@@ -170,12 +171,12 @@ impl Context {
         Ok(made)
     }
 
-    /// What was read so far, by source.
+    /// Returns the commits that were read so far, by source.
     pub(crate) fn revisions(&self) -> BTreeMap<String, Revision> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The text of a file below `data/`, if there is one.
+    /// Returns the text of a file below `data/`, if it exists.
     pub(crate) fn own(&self, file: &str) -> Result<Option<String>> {
         let path = self.data.join(file);
         match std::fs::read_to_string(&path) {
@@ -186,13 +187,12 @@ impl Context {
     }
 }
 
-/// `9.2.0-beta.2` before `9.2.0`.
+/// Parses a release so that `9.2.0-beta.2` sorts before `9.2.0`.
 pub(crate) fn release_version(name: &str) -> Option<Version> {
     name.replace("-beta.", "b").parse().ok()
 }
 
-/// Clones a repository without its blobs, which git then fetches as they are read, or updates the
-/// clone.
+/// Clones a repository without its blobs, which git fetches on demand, or updates the clone.
 fn clone(url: &str, dir: &Path) -> Result<()> {
     let mut git = Command::new("git");
     git.env("GIT_TERMINAL_PROMPT", "0").args(["-c", "protocol.ext.allow=never"]);
@@ -234,7 +234,7 @@ mod tests {
         fn start(dir: &Path) -> Self {
             let port =
                 std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-            // Not by `git daemon`, whose child would outlive it.
+            // `git daemon` is not used, because its child process would outlive it.
             let home = Command::new("git").arg("--exec-path").output().unwrap().stdout;
             let home = PathBuf::from(String::from_utf8(home).unwrap().trim());
             let log = tempfile::NamedTempFile::new().unwrap();
@@ -302,7 +302,7 @@ mod tests {
         };
         assert!(context(true, false).tree("a").unwrap_err().to_string().contains("source `a`"));
         assert_eq!(context(false, false).tree("a").unwrap().text("a.h").unwrap(), "#define A 1\n");
-        // Files that are looked for come by one request, whatever their number.
+        // The wanted files are fetched in one request, regardless of their number.
         let many = context(false, false);
         let tree = many.tree("a").unwrap();
         let before = server.requests();
@@ -312,10 +312,10 @@ mod tests {
             assert_eq!(tree.text(path).unwrap(), format!("// {path}\n"));
         }
         assert_eq!(server.requests(), before + 1);
-        // What is there is not asked for again.
+        // Existing files are not requested again.
         assert_eq!(tree.find(r"\.cpp$").unwrap().len(), 40);
         assert_eq!(server.requests(), before + 1);
-        // The newest commit is read, the recorded one if asked for, and offline what is stored.
+        // The newest commit is read; pinned, the recorded one; offline, the stored one.
         std::fs::write(origin.path().join("a.h"), "#define A 2\n").unwrap();
         let commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-am", "y"];
         assert!(Command::new("git").current_dir(&origin).args(commit).status().unwrap().success());

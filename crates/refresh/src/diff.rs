@@ -19,7 +19,7 @@ pub(crate) struct Difference {
     pub(crate) added: BTreeMap<String, BTreeMap<String, String>>,
     /// Old and new value of each changed cell, by key and column.
     pub(crate) changed: BTreeMap<String, BTreeMap<String, (String, String)>>,
-    /// Keys of rows that are gone, with their last values.
+    /// Keys of removed rows, with their last values.
     pub(crate) removed: BTreeMap<String, BTreeMap<String, String>>,
     /// Rows that vanished from every source and were kept.
     pub(crate) kept: Vec<String>,
@@ -42,7 +42,7 @@ impl Difference {
             };
             let cells: BTreeMap<_, _> = names
                 .map(|name| (name.clone(), (value(before, name), value(row, name))))
-                // A column that is new and empty changes no row.
+                // A new, empty column changes no row.
                 .filter(|(_, (old, new))| old != new)
                 .collect();
             if !cells.is_empty() {
@@ -54,14 +54,14 @@ impl Difference {
         found
     }
 
-    /// Whether no row differs.
+    /// Returns whether no row differs.
     pub(crate) fn is_empty(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && self.removed.is_empty()
     }
 }
 
-/// The rows of a TOML file: one for each element of an array of tables, keyed by the name of the
-/// array and the values of its key fields; everything else by its path.
+/// Returns the rows of a TOML file. Each element of an array of tables is one row, keyed by the
+/// name of the array and the values of its key fields. All other values are keyed by path.
 ///
 /// # Errors
 ///
@@ -113,7 +113,7 @@ fn show(value: &toml::Value) -> String {
     }
 }
 
-/// The rows of a table by key; conflicting rows get a number.
+/// Returns the rows of a table by key. Conflicting rows get a number.
 pub(crate) fn table_rows(
     table: &crate::table::Table,
     key: &[&str],
@@ -123,7 +123,7 @@ pub(crate) fn table_rows(
     for (name, all) in table.by_key(key, conflicts)? {
         for (at, row) in all.iter().enumerate() {
             let name = if at == 0 { name.clone() } else { format!("{name} ({})", at + 1) };
-            // The place of a row changes with every line above it upstream.
+            // The source place of a row changes with every line above it upstream.
             let cells =
                 table.columns.iter().zip(row.iter()).filter(|(column, _)| *column != "source");
             let cells = cells.map(|(column, cell)| (column.clone(), cell.clone())).collect();

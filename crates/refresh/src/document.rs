@@ -41,17 +41,17 @@ pub(crate) struct Shape {
     pub(crate) key: &'static [&'static str],
     /// All fields, in the order of the file.
     pub(crate) fields: &'static [&'static str],
-    /// Order of the rows. Equal rows stay as they are: extracted ones first.
+    /// Order of the rows. Equal rows keep their order, extracted ones first.
     pub(crate) order: fn(&Row, &Row) -> Ordering,
 }
 
-/// The text of a field, or nothing.
+/// Returns the text of a field, or an empty text.
 pub(crate) fn text<'r>(row: &'r Row, field: &str) -> &'r str {
     row.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
 impl Shape {
-    /// Name and key, as an extractor states them.
+    /// Returns name and key in the form that extractors declare.
     pub(crate) const fn keyed(&self) -> (&'static str, &'static [&'static str]) {
         (self.name, self.key)
     }
@@ -189,7 +189,7 @@ impl Array {
     }
 }
 
-/// A value on one line.
+/// Formats a value on one line.
 fn show(value: &Value) -> String {
     match value {
         Value::String(text) => quote(text),
@@ -211,7 +211,7 @@ fn show(value: &Value) -> String {
     }
 }
 
-/// A basic string. JSON escapes are TOML escapes.
+/// Formats a basic string. JSON escapes are TOML escapes.
 fn quote(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -1,11 +1,11 @@
-//! `cargo xtask refresh`: public sources in, tables below `data/` out.
+//! `cargo xtask refresh`: extracts the tables below `data/` from public sources.
 //!
-//! One direction: [`manifest`] names the sources, [`repository`] and [`package`] read them, one
-//! module of [`extract`] turns them into a [`table::Table`], [`overlay`] adds the manual rows,
-//! [`diff`] compares the result with the file in the work tree, and [`publish`] replaces all
+//! Data flows in one direction: [`manifest`] names the sources, [`repository`] and [`package`] read
+//! them, one module of [`extract`] turns them into a [`table::Table`], [`overlay`] adds the manual
+//! rows, [`diff`] compares the result with the file in the work tree, and [`publish`] replaces all
 //! changed files or none.
 //!
-//! Must not touch: files outside `data/` and its cache. It runs `git` and `curl` and no program of
+//! Must not touch: files outside `data/` and its cache. It runs `git` and `curl`, but no program of
 //! a source. Sources are read as data: sizes are bounded, and code in them is never executed.
 #![expect(
     clippy::print_stdout,

@@ -45,9 +45,10 @@ pub(crate) struct Source {
     /// Number and hash of the files of a package that were read.
     #[serde(default)]
     pub(crate) files: Option<String>,
-    /// When a document was read.
+    /// Day on which a document was read.
     pub(crate) read: Option<String>,
-    /// Prefixes of paths under a license that forbids texts: numbers and names of constants only.
+    /// Prefixes of paths whose license forbids texts, so that only numbers and names of constants
+    /// are read.
     #[serde(default)]
     pub(crate) numbers_only: Vec<String>,
     #[serde(rename = "why")]
@@ -69,7 +70,7 @@ pub(crate) enum Kind {
     Document,
 }
 
-/// What may be taken over from a source.
+/// The content of a source that may be included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Rule {
@@ -77,7 +78,7 @@ pub(crate) enum Rule {
     Facts,
     /// Numbers and names of constants only.
     Numbers,
-    /// The project wrote it.
+    /// The project's own content.
     Own,
 }
 
@@ -89,29 +90,29 @@ pub(crate) struct TableEntry {
     pub(crate) file: String,
     pub(crate) owner: Owner,
     pub(crate) sources: Vec<String>,
-    /// Least number of rows that a refresh may leave.
+    /// Minimum number of rows after a refresh.
     #[serde(default)]
     pub(crate) floor: usize,
     /// Keys that have several values, with the reason.
     #[serde(default)]
     pub(crate) conflicts: BTreeMap<String, String>,
-    /// How a recorded table was made.
+    /// The creation of a recorded table.
     pub(crate) recorded: Option<Recording>,
 }
 
-/// Who writes a file.
+/// Owner of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Owner {
     /// `cargo xtask refresh` writes the file; manual rows are in its overlay.
     Machine,
-    /// People edit the file.
+    /// The file is edited manually.
     Hand,
-    /// A script made the file in a costly environment; a refresh leaves it unchanged.
+    /// A script made the file in a costly environment. A refresh leaves it unchanged.
     Recorded,
 }
 
-/// How a recorded table was made.
+/// The creation of a recorded table.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Recording {
@@ -172,13 +173,13 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The source with this ID.
+    /// Returns the source with this ID.
     pub(crate) fn source(&self, id: &str) -> Result<&Source> {
         let found = self.sources.iter().find(|source| source.id == id);
         found.with_context(|| format!("{FILE} has no source `{id}`"))
     }
 
-    /// The entry of a file below `data/`.
+    /// Returns the entry of a file below `data/`.
     pub(crate) fn table(&self, file: &str) -> Result<&TableEntry> {
         let found = self.tables.iter().find(|table| table.file == file);
         found.with_context(|| format!("{FILE} has no table `{file}`"))

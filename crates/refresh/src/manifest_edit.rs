@@ -1,4 +1,4 @@
-//! Records in `data/sources.toml` which commits a refresh read. Comments and order stay.
+//! Records the commits of a refresh in `data/sources.toml`. Comments and order are preserved.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::context::{Context, Revision, release_version};
 use crate::package::IndexFile;
 use crate::package_lock::{Pins, describe};
 
-/// The text of the manifest with the commits that were read.
+/// Returns the text of the manifest with the commits that were read.
 pub(crate) fn record(text: &str, context: &Context) -> String {
     rewrite(text, &context.revisions(), &context.packages.read())
 }

@@ -1,4 +1,4 @@
-//! Tables in Markdown and HTML.
+//! Parses tables in Markdown and HTML.
 
 use std::sync::LazyLock;
 
@@ -19,14 +19,14 @@ pub(crate) struct Grid {
 pub(crate) type Cell = Vec<String>;
 
 impl Grid {
-    /// The column whose last heading, without blanks, is one of these.
+    /// Returns the column whose last heading, without blanks, is one of these.
     pub(crate) fn column(&self, names: &[&str]) -> Option<usize> {
         let heading = |cell: &Cell| cell.concat().replace(' ', "");
         let last = self.head.last()?;
         last.iter().position(|cell| names.contains(&heading(cell).as_str()))
     }
 
-    /// The only item of a cell; several are joined by a blank.
+    /// Returns the only item of a cell. Several items are joined by a blank.
     pub(crate) fn cell(row: &[Cell], column: Option<usize>) -> String {
         column.and_then(|at| row.get(at)).map(|items| items.join(" ")).unwrap_or_default()
     }
@@ -50,7 +50,7 @@ pattern!(TAG = r"(?s)<[^>]*>");
 pattern!(SPAN = r#"(row|col)span="?(\d+)"#);
 pattern!(RULE = r"^\|[\s:|-]+\|?\s*$");
 
-/// The tables of a Markdown text that are written with `|`.
+/// Returns the tables of a text that are in Markdown.
 pub(crate) fn markdown_tables(text: &str) -> Vec<Grid> {
     let mut tables: Vec<Grid> = Vec::new();
     let mut open = false;
@@ -75,7 +75,7 @@ pub(crate) fn markdown_tables(text: &str) -> Vec<Grid> {
     tables
 }
 
-/// The tables of a text that are written in HTML.
+/// Returns the tables of a text that are in HTML.
 pub(crate) fn html_tables(text: &str) -> Vec<Grid> {
     let (Some(table), Some(row), Some(cell), Some(span)) =
         (regex(&TABLE), regex(&ROW), regex(&CELL), regex(&SPAN))
@@ -86,7 +86,7 @@ pub(crate) fn html_tables(text: &str) -> Vec<Grid> {
     for found in table.find_iter(text) {
         let line = text[..found.start()].matches('\n').count() + 1;
         let mut grid = Grid { line, ..Grid::default() };
-        // Rows that a cell above still reaches into, by column.
+        // Rows that a cell above still extends into, by column.
         let mut open: Vec<(usize, Cell)> = Vec::new();
         for source in row.find_iter(found.as_str()) {
             let mut cells: Vec<Cell> = Vec::new();
@@ -125,7 +125,7 @@ pub(crate) fn html_tables(text: &str) -> Vec<Grid> {
     tables
 }
 
-/// The items of a cell, without markup.
+/// Returns the items of a cell, without markup.
 fn items(source: &str) -> Cell {
     let parts: Vec<&str> = match regex(&ITEM) {
         Some(item) => item.split(source).collect(),

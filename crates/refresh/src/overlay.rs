@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::table::Table;
 
-/// File of the overlay of a table.
+/// Returns the overlay file of a table.
 pub(crate) fn file_of(table: &str) -> String {
     match table.rsplit_once('.') {
         Some((stem, extension)) => format!("{stem}.overlay.{extension}"),

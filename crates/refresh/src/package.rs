@@ -14,12 +14,12 @@ use zip::ZipArchive;
 
 use crate::package_lock::{FILE, Pins, locate};
 
-/// Largest member of an archive that is read.
+/// The maximum size of an archive member.
 const MAX_MEMBER: u64 = 256 << 20;
-/// Longest download, in seconds.
+/// The maximum duration of a download, in seconds.
 const MAX_SECONDS: &str = "1800";
 
-/// A package index and the directory that keeps what was downloaded from it.
+/// A package index and the directory that keeps downloads from it.
 ///
 /// The directory holds `index/<package>.json` (the list of files) and the archives by file name.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Packages {
     offline: bool,
     url: Option<String>,
     found: OnceLock<String>,
-    /// The only files that are read, if the versions are pinned.
+    /// If the versions are pinned, the only files that are read.
     pins: Option<Pins>,
     read: Mutex<Pins>,
 }
@@ -67,7 +67,7 @@ struct PageFile {
 }
 
 impl Packages {
-    /// An index at `url`, by default the one that pip is configured for.
+    /// Creates an index at `url`, by default the one that pip is configured for.
     pub(crate) fn new(dir: &Path, offline: bool, url: Option<String>) -> Self {
         Self {
             dir: dir.to_owned(),
@@ -79,24 +79,24 @@ impl Packages {
         }
     }
 
-    /// The same index, of which only these files are read.
+    /// Returns the index restricted to these files.
     pub(crate) fn pinned(self, pins: Pins) -> Self {
         Self { pins: Some(pins), ..self }
     }
 
-    /// The files of the packages that were listed so far.
+    /// Returns the files of the packages that were listed so far.
     pub(crate) fn read(&self) -> Pins {
         self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// All files of a package, or the pinned ones. They are recorded.
+    /// Returns all files of a package, or the pinned ones, and records them.
     pub(crate) fn files(&self, package: &str) -> Result<Vec<IndexFile>> {
         let files = match &self.pins {
             None => self.listed(package)?,
             Some(pins) => {
                 let pins = pins.get(package);
                 let pins = pins.with_context(|| format!("{FILE} has no package `{package}`"))?;
-                // Without network and stored list, the files that are stored will do.
+                // Without network and stored list, the stored files are sufficient.
                 let listed = self
                     .listed(package)
                     .or_else(|error| if self.offline { Ok(Vec::new()) } else { Err(error) });
@@ -108,7 +108,8 @@ impl Packages {
         Ok(files)
     }
 
-    /// The files of a package that the index lists today, sorted by name. Offline, the stored list.
+    /// Returns the files of a package that the index lists today, sorted by name. Offline, returns
+    /// the stored list.
     pub(crate) fn listed(&self, package: &str) -> Result<Vec<IndexFile>> {
         let stored = self.dir.join("index").join(format!("{package}.json"));
         if self.offline {
@@ -140,7 +141,7 @@ impl Packages {
         Ok(files)
     }
 
-    /// The wheel of the newest final version for one Python, one kind of platform (such as
+    /// Returns the wheel of the newest final version for one Python, one kind of platform (such as
     /// `manylinux`) and one architecture.
     pub(crate) fn newest_wheel(
         &self,
@@ -163,7 +164,7 @@ impl Packages {
         })
     }
 
-    /// The local copy of a file; downloads it if it is missing, and checks its hash.
+    /// Returns the local copy of a file. Downloads it if it is missing, and checks its hash.
     pub(crate) fn download(&self, file: &IndexFile) -> Result<PathBuf> {
         ensure!(!file.name.contains(['/', '\\']), "file name `{}` has a separator", file.name);
         let path = self.dir.join(&file.name);
@@ -185,7 +186,7 @@ impl Packages {
         Ok(path)
     }
 
-    /// Bytes `from..=to` of a file of the index, without downloading all of it.
+    /// Returns bytes `from..=to` of a file of the index, without downloading the rest.
     pub(crate) fn range(&self, file: &IndexFile, from: u64, to: u64) -> Result<Vec<u8>> {
         ensure!(!self.offline, "`{}` is not stored in `{}`", file.name, self.dir.display());
         let part = curl(&["--range", &format!("{from}-{to}"), &file.url]);
@@ -195,18 +196,18 @@ impl Packages {
         Ok(part)
     }
 
-    /// Size of a file of the index, whose server must be able to send parts of files.
+    /// Returns the size of a file of the index, whose server must support range requests.
     pub(crate) fn size(&self, file: &IndexFile) -> Result<u64> {
         ensure!(!self.offline, "`{}` is not stored in `{}`", file.name, self.dir.display());
-        // Not `--head`: some servers only state the size with a part. `--max-filesize` ends the
-        // transfer where a server sends the whole file instead.
+        // Not `--head`: some servers send the size only with a range. `--max-filesize` ends the
+        // transfer if a server sends the complete file instead.
         let arguments =
             ["--range", "0-0", "--max-filesize", "65536", "--include", file.url.as_str()];
         let answer = curl(&arguments).with_context(|| {
             format!("{}: cannot read a part; its server may know no ranges", file.name)
         })?;
         let answer = String::from_utf8_lossy(&answer);
-        // After redirections there are several heads; the last one counts.
+        // Redirections produce several heads. The last one counts.
         let mut size = answer.lines().filter_map(|line| {
             let (name, value) = line.split_once(':')?;
             let is_range = name.eq_ignore_ascii_case("content-range");
@@ -215,7 +216,7 @@ impl Packages {
         size.next_back().with_context(|| format!("{}: its server knows no ranges", file.name))
     }
 
-    /// Directory of stored files.
+    /// Returns the directory of stored files.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
@@ -227,7 +228,7 @@ impl Packages {
         if let Some(found) = self.found.get() {
             return Ok(found);
         }
-        // pip knows its configuration files, variables and default.
+        // pip evaluates its configuration files, variables and default.
         let script = "from pip._internal.commands import create_command as c\n\
                       print(c('download').parse_args([])[0].index_url)";
         let output = Command::new("python3")
@@ -256,7 +257,7 @@ fn curl(arguments: &[&str]) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-/// An address of a page, which may be relative to the page.
+/// Resolves an address in a page, which may be relative to the page.
 fn absolute(page: &str, url: &str) -> String {
     if url.contains("://") {
         return url.to_owned();
@@ -276,7 +277,7 @@ fn absolute(page: &str, url: &str) -> String {
     parts.join("/")
 }
 
-/// SHA-256 of a file in hexadecimal.
+/// Returns the SHA-256 of a file in hexadecimal.
 pub(crate) fn sha256(path: &Path) -> Result<String> {
     let mut file = File::open(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let mut hasher = Sha256::new();
@@ -290,7 +291,7 @@ pub(crate) fn sha256(path: &Path) -> Result<String> {
     Ok(hex(&hasher.finalize()))
 }
 
-/// Bytes in hexadecimal.
+/// Formats bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         let _ = std::fmt::Write::write_fmt(&mut text, format_args!("{byte:02x}"));
@@ -314,7 +315,7 @@ impl Archive {
         Ok(Self { zip: Mutex::new(zip), name })
     }
 
-    /// The content of a member.
+    /// Returns the content of a member.
     pub(crate) fn bytes(&self, member: &str) -> Result<Vec<u8>> {
         let mut zip = self.zip.lock().unwrap_or_else(PoisonError::into_inner);
         let file = zip.by_name(member).with_context(|| format!("{}: {member}", self.name))?;
@@ -328,14 +329,14 @@ impl Archive {
         Ok(content)
     }
 
-    /// The text of a member, with `\n` as line ends.
+    /// Returns the text of a member, with `\n` as line ends.
     pub(crate) fn text(&self, member: &str) -> Result<String> {
         let text = String::from_utf8(self.bytes(member)?)
             .with_context(|| format!("{}: {member} is not valid UTF-8", self.name))?;
         Ok(text.replace("\r\n", "\n"))
     }
 
-    /// `FILE:MEMBER`, as the source of a row.
+    /// Returns `FILE:MEMBER`, the source of a row.
     pub(crate) fn place(&self, member: &str) -> String {
         format!("{}:{member}", self.name)
     }
@@ -415,7 +416,7 @@ mod tests {
         assert!(archive.text("p/none").is_err());
         assert!(online.download(&files[0]).unwrap_err().to_string().contains("the index states"));
         assert!(format!("{:#}", online.files("none").unwrap_err()).contains("404"));
-        // What is stored answers without the index.
+        // Stored files are available without the index.
         let offline = Packages::new(dir.path(), true, None);
         assert_eq!(offline.files("p").unwrap(), files);
         assert!(offline.download(&files[1]).is_ok());

@@ -36,7 +36,7 @@ pub(crate) fn parse(text: &str) -> Result<Pins> {
     Ok(pins)
 }
 
-/// The text of the file.
+/// Formats the file.
 pub(crate) fn render(pins: &Pins) -> String {
     let mut text = HEAD.to_owned();
     for (package, files) in pins {
@@ -50,13 +50,14 @@ pub(crate) fn render(pins: &Pins) -> String {
     text
 }
 
-/// What `sources.toml` states of the files of a package: their number and the hash of their rows.
+/// Returns the description of the files of a package in `sources.toml`: their number and the hash
+/// of their rows.
 pub(crate) fn describe(package: &str, files: &[IndexFile]) -> String {
     let text = render(&Pins::from([(package.to_owned(), files.to_vec())]));
     format!("{} files, SHA-256 {}", files.len(), hex(&Sha256::digest(text.as_bytes())))
 }
 
-/// The pinned files with the addresses that the index lists today.
+/// Returns the pinned files with the addresses that the index lists today.
 pub(crate) fn locate(pins: &[IndexFile], listed: &[IndexFile]) -> Result<Vec<IndexFile>> {
     let with_url = |pin: &IndexFile| {
         let mut pin = pin.clone();
@@ -97,7 +98,7 @@ mod tests {
         let pins = [file("p-1.whl", "a", ""), file("p-0.whl", "z", "")];
         let listed = [file("p-1.whl", "a", "u"), file("p-2.whl", "b", "v")];
         let located = locate(&pins, &listed).unwrap();
-        // Newer files do not count, and those that vanished have no address.
+        // Newer files are ignored, and vanished files have no address.
         assert_eq!(located, [file("p-1.whl", "a", "u"), file("p-0.whl", "z", "")]);
         let replaced = [file("p-1.whl", "other", "u")];
         assert!(locate(&pins, &replaced).unwrap_err().to_string().contains("pinned"));

@@ -1,4 +1,4 @@
-//! Files that a clone without blobs lacks, fetched by one request instead of one request each.
+//! Fetches the missing files of a clone without blobs in one request instead of one request each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -8,12 +8,12 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::repository::Repository;
 
-/// Most objects of one request. Servers limit the time of a request.
+/// The maximum number of objects in one request. Servers limit the time of a request.
 const MAX_OBJECTS: usize = 20_000;
 
 impl Repository {
-    /// Fetches the blobs of these paths that the clone lacks. The remote is asked only if the
-    /// clone was made without blobs.
+    /// Fetches the missing blobs of these paths. The remote is contacted only if the clone was made
+    /// without blobs.
     pub(crate) fn prefetch(&self, wanted: &[(&str, &str)]) -> Result<()> {
         if !self.lacks_blobs()? {
             return Ok(());
@@ -24,7 +24,7 @@ impl Repository {
         }
         let mut blobs = BTreeSet::new();
         for (commit, paths) in by_commit {
-            // `MODE TYPE OBJECT\tPATH`. Trees are there, so that this fetches nothing.
+            // `MODE TYPE OBJECT\tPATH`. The clone has all trees, so this fetches nothing.
             let list = self.git(&["ls-tree", "-r", "-z", "--full-tree", commit])?;
             for entry in list.split('\0') {
                 let Some((head, path)) = entry.split_once('\t') else { continue };
@@ -43,14 +43,14 @@ impl Repository {
         Ok(())
     }
 
-    /// The objects that the clone lacks.
+    /// Returns the objects that are missing in the clone.
     fn missing(&self, objects: &[String]) -> Result<Vec<String>> {
         let answer = self.feed(&["cat-file", "--batch-check"], objects)?;
         let missing = answer.lines().filter_map(|line| line.strip_suffix(" missing"));
         Ok(missing.map(str::to_owned).collect())
     }
 
-    /// Fetches objects by their IDs, as git itself does for one object that it misses.
+    /// Fetches objects by their IDs, as git does for a single missing object.
     fn fetch(&self, objects: &[String]) -> Result<()> {
         let arguments = [
             "-c",
@@ -68,7 +68,7 @@ impl Repository {
         self.feed(&arguments, objects).map(drop)
     }
 
-    /// Runs git with lines on its standard input. Nothing is fetched on demand.
+    /// Runs git with lines on its standard input, without fetching on demand.
     fn feed(&self, arguments: &[&str], lines: &[String]) -> Result<String> {
         let mut child = self
             .command()
@@ -81,7 +81,7 @@ impl Repository {
             .context("cannot start git")?;
         let mut input = child.stdin.take().context("git has no pipe")?;
         let text = lines.join("\n") + "\n";
-        // git answers while it reads: a full pipe must not stop both.
+        // git writes while it reads, so a separate thread prevents a deadlock on full pipes.
         let writer = std::thread::spawn(move || input.write_all(text.as_bytes()));
         let output = child.wait_with_output().context("git")?;
         let written = writer.join();

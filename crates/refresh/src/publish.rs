@@ -1,4 +1,4 @@
-//! Replaces several files, all or none.
+//! Replaces several files: all or none.
 
 use std::path::{Path, PathBuf};
 
@@ -28,8 +28,8 @@ impl Batch {
         Ok(())
     }
 
-    /// Renames all files into place. If one rename fails, the files that were replaced get their
-    /// old content back.
+    /// Renames all files into place. If one rename fails, the replaced files get their old content
+    /// back.
     pub(crate) fn commit(self) -> Result<()> {
         let mut done: Vec<(PathBuf, Option<Vec<u8>>)> = Vec::new();
         for (file, path) in self.files {

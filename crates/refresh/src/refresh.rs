@@ -149,13 +149,13 @@ fn verify(context: &Context, selected: &[&Extractor], version: &str) -> Result<b
     Ok(differences.is_empty())
 }
 
-/// The root of the workspace that this program was built in.
+/// Returns the root of the workspace that this program was built in.
 pub(crate) fn workspace() -> PathBuf {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
     manifest.ancestors().nth(2).unwrap_or(manifest).to_owned()
 }
 
-/// The extractors of the named tables or directories.
+/// Returns the extractors of the named tables or directories.
 fn select(names: &[String], manifest: &Manifest) -> Result<Vec<&'static Extractor>> {
     let mut selected = Vec::new();
     let matches = |file: &str, name: &str| {
@@ -240,7 +240,7 @@ fn refresh(extractor: &Extractor, context: &Context) -> Result<Refreshed> {
                 kept = keep_vanished(&mut table, &old, &key)?;
             }
             if sorted && !table.named {
-                // Readers of operators search in sorted rows.
+                // Readers of operator tables search in sorted rows.
                 table.rows.sort();
             }
             table.render(&head)
@@ -256,13 +256,13 @@ fn refresh(extractor: &Extractor, context: &Context) -> Result<Refreshed> {
     Ok(Refreshed { changed: before.as_deref() != Some(text.as_str()), text, difference })
 }
 
-/// The rows of a file below `data/` without column names, as input of an extractor.
+/// Returns the rows of a file below `data/` without column names, as input of an extractor.
 pub(crate) fn own_table(context: &Context, file: &str, columns: &[&str]) -> Result<Table> {
     let text = context.own(file)?.with_context(|| format!("`{file}` is missing"))?;
     Table::parse(&text, Some(columns)).with_context(|| file.to_owned())
 }
 
-/// Comment lines about the owner, which every machine-owned file begins with.
+/// Returns the comment lines about the owner, which every machine-owned file begins with.
 pub(crate) fn head(entry: &TableEntry) -> Vec<String> {
     let file = &entry.file;
     let manual = if file.ends_with(".tsv") {
@@ -282,7 +282,7 @@ pub(crate) fn parse(text: &str, key: Key) -> Result<Table> {
     }
 }
 
-/// The rows of a file by key.
+/// Returns the rows of a file by key.
 pub(crate) fn rows(text: &str, key: Key, entry: &TableEntry) -> Result<Rows> {
     match key {
         Key::Toml(keys) => diff::toml_rows(text, keys),
@@ -322,7 +322,7 @@ fn keep_vanished(table: &mut Table, old: &Table, key: &[&str]) -> Result<Vec<Str
     Ok(kept)
 }
 
-/// The reference of an old row to its source, renumbered for the new list of sources.
+/// Returns the reference of an old row to its source, renumbered for the new list of sources.
 fn carry_source(table: &mut Table, old: &Table, cell: &str) -> String {
     let (number, line) =
         cell.split_once('#').map_or((cell, String::new()), |(n, line)| (n, format!("#{line}")));
@@ -345,7 +345,7 @@ fn carry_source(table: &mut Table, old: &Table, cell: &str) -> String {
     index + &line
 }
 
-/// Refuses to lose a code that manual tables refer to.
+/// Rejects the loss of a code that manual tables refer to.
 fn check_references(data: &Path, differences: &[Difference]) -> Result<()> {
     let path = data.join("errors/code_causes.tsv");
     let Ok(text) = std::fs::read_to_string(&path) else { return Ok(()) };
@@ -378,7 +378,7 @@ mod tests {
         let new = "# source 0: o/a@2:x\ncode\tsymbol\tsource\n1\tA\t0\n2\tB\t0\n";
         let mut table = Table::parse(new, None).unwrap();
         let old = Table::parse(old, None).unwrap();
-        // 9 is the number of no code: its symbol has another one. 2 has another symbol.
+        // 9 is not lost: its symbol has another code. 2 is not lost: it has another symbol.
         assert_eq!(keep_vanished(&mut table, &old, &["code", "symbol"]).unwrap(), ["7 GONE"]);
         assert_eq!(
             table.render(&[]),

@@ -1,7 +1,7 @@
-//! Members of a wheel that is not downloaded: reads the parts of the archive that are needed.
+//! Reads members of a wheel without downloading it, by requesting only the needed parts.
 //!
-//! The hash that the index states covers the whole file, so parts cannot be checked against it;
-//! the checksums inside the archive are.
+//! The hash in the index covers the complete file, so it cannot verify parts. The checksums inside
+//! the archive can.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,9 +12,9 @@ use zip::ZipArchive;
 
 use crate::package::{IndexFile, Packages};
 
-/// Size of the parts that are requested. The directory of a large wheel has 1 to 2 MB.
+/// The size of a requested part. The directory of a large wheel has 1 to 2 MB.
 const BLOCK: u64 = 512 << 10;
-/// Most bytes that are requested of one archive.
+/// The maximum number of bytes requested from one archive.
 const MAX_READ: u64 = 64 << 20;
 
 /// A file of the index, read by parts, or its stored copy.
@@ -29,7 +29,7 @@ pub(crate) struct RemoteZip<'p> {
 }
 
 impl<'p> RemoteZip<'p> {
-    /// Opens the archive: the copy that is stored already, or else the file of the index.
+    /// Opens the archive: the stored copy, or else the file of the index.
     pub(crate) fn open(
         packages: &'p Packages,
         file: &'p IndexFile,
@@ -44,7 +44,7 @@ impl<'p> RemoteZip<'p> {
         ZipArchive::new(reader).with_context(|| format!("{} is not a wheel", file.name))
     }
 
-    /// The block that `position` is in.
+    /// Returns the block with this number.
     fn block(&mut self, number: u64) -> io::Result<&[u8]> {
         if !self.blocks.contains_key(&number) {
             if (self.blocks.len() as u64 + 1) * BLOCK > MAX_READ {
@@ -104,7 +104,8 @@ mod tests {
 
     use super::*;
 
-    /// Serves one file by ranges, or as a whole if the server knows no ranges. Counts its bytes.
+    /// Serves one file by ranges, or completely if the server does not support ranges. Counts its
+    /// bytes.
     fn serve(content: Vec<u8>, ranges: bool) -> (String, Arc<AtomicUsize>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/p-1.whl", listener.local_addr().unwrap());
@@ -141,7 +142,7 @@ mod tests {
         };
         sent.fetch_add(body.len(), Ordering::SeqCst);
         let length = body.len();
-        // The client may close early if it wants no whole file.
+        // The client may close early if it does not want the complete file.
         let _ = stream.write_all(
             format!("HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n")
                 .as_bytes(),

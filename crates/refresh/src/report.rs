@@ -1,4 +1,4 @@
-//! Differences of a refresh as text, Markdown and JSON.
+//! Formats the differences of a refresh as text, Markdown and JSON.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use anyhow::Result;
 
 use crate::diff::Difference;
 
-/// Rows listed per table and kind in text and Markdown.
+/// The maximum number of rows per table and kind in text and Markdown.
 const LISTED: usize = 40;
 
-/// JSON with every difference.
+/// Formats every difference as JSON.
 pub(crate) fn json(differences: &[Difference]) -> Result<String> {
     let unchanged = differences.iter().filter(|difference| difference.is_empty()).count();
     let changed: Vec<&Difference> =
@@ -23,7 +23,7 @@ pub(crate) fn json(differences: &[Difference]) -> Result<String> {
     Ok(serde_json::to_string_pretty(&report)? + "\n")
 }
 
-/// One line per table, then one line per row.
+/// Formats one line per table, then one line per row.
 pub(crate) fn text(differences: &[Difference]) -> String {
     let mut out = String::new();
     for difference in differences.iter().filter(|difference| !is_silent(difference)) {
@@ -36,7 +36,7 @@ pub(crate) fn text(differences: &[Difference]) -> String {
     out
 }
 
-/// The same as Markdown, with the rows folded.
+/// Formats the same as Markdown, with the rows folded.
 pub(crate) fn markdown(differences: &[Difference]) -> String {
     let mut out = format!("{}\n", summary(differences));
     for difference in differences.iter().filter(|difference| !is_silent(difference)) {
@@ -117,7 +117,7 @@ fn limited(mut lines: Vec<String>) -> Vec<String> {
     lines
 }
 
-/// A value on one line of at most 160 characters, without control characters.
+/// Formats a value on one line of at most 160 characters, without control characters.
 fn one_line(value: &str) -> String {
     let clean: String = value.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     match clean.char_indices().nth(160) {

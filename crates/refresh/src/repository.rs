@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use anyhow::{Context as _, Result, bail, ensure};
 use regex::Regex;
 
-/// Largest file that is read. The largest source today has 5 MB.
+/// The maximum size of a file. The largest source today has 5 MB.
 const MAX_FILE: u64 = 64 << 20;
 
 /// A local clone, bare or with a work tree.
@@ -35,7 +35,7 @@ struct Reader {
 #[derive(Debug)]
 pub(crate) struct Tree<'r> {
     repository: &'r Repository,
-    /// Branch, tag or version that the commit stands for, such as `9.1.0`.
+    /// Branch, tag or version of the commit, such as `9.1.0`.
     pub(crate) label: String,
     /// Full hash.
     pub(crate) commit: String,
@@ -51,12 +51,12 @@ impl Repository {
         Ok(Self { git_dir, name, reader, online: false, partial })
     }
 
-    /// The same clone, whose missing files may be fetched.
+    /// Returns the clone with permission to fetch missing files.
     pub(crate) fn online(self) -> Self {
         Self { online: true, ..self }
     }
 
-    /// Whether the clone was made without blobs, and these can be fetched.
+    /// Returns whether the clone was made without blobs and can fetch them.
     pub(crate) fn lacks_blobs(&self) -> Result<bool> {
         if !self.online {
             return Ok(false);
@@ -69,12 +69,12 @@ impl Repository {
         Ok(*self.partial.get_or_init(|| partial))
     }
 
-    /// `OWNER/NAME`.
+    /// Returns `OWNER/NAME`.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// The directory of a clone of `name` below `repos`, in one of the usual layouts.
+    /// Returns the directory of a clone of `name` below `repos`, in one of the usual layouts.
     pub(crate) fn locate(repos: &Path, name: &str) -> Option<PathBuf> {
         let joined = name.replace('/', "+");
         let candidates = [
@@ -88,7 +88,7 @@ impl Repository {
         candidates.into_iter().map(|path| repos.join(path)).find(is_repository)
     }
 
-    /// The commit that a revision names.
+    /// Returns the commit of a revision.
     pub(crate) fn resolve(&self, revision: &str) -> Result<String> {
         let name = &self.name;
         let revision = format!("{revision}^{{commit}}");
@@ -97,12 +97,12 @@ impl Repository {
             .with_context(|| format!("{name} has no commit `{revision}`"))
     }
 
-    /// The day of a commit, `YYYY-MM-DD`.
+    /// Returns the day of a commit, `YYYY-MM-DD`.
     pub(crate) fn day(&self, commit: &str) -> Result<String> {
         Ok(self.git(&["show", "--no-patch", "--format=%cs", commit])?.trim().to_owned())
     }
 
-    /// Names and commits of the branches and tags that match `wanted`.
+    /// Returns names and commits of the branches and tags that match `wanted`.
     pub(crate) fn refs(&self, wanted: &Regex) -> Result<Vec<(String, String)>> {
         // `*objectname` is the commit of an annotated tag.
         let format = "--format=%(objectname) %(*objectname) %(refname)";
@@ -129,14 +129,14 @@ impl Repository {
         Ok(found)
     }
 
-    /// The files at a revision.
+    /// Returns the files at a revision.
     pub(crate) fn tree(&self, label: &str, revision: &str) -> Result<Tree<'_>> {
         let commit = self.resolve(revision)?;
         Ok(Tree { repository: self, label: label.to_owned(), commit, files: OnceLock::new() })
     }
 
-    /// Runs git on this repository and returns its output. Only commands that execute nothing of
-    /// the repository are used: hooks, filters and drivers of it never run.
+    /// Runs git on this repository and returns its output. Only commands that execute no code of
+    /// the repository are used, so its hooks, filters and drivers never run.
     pub(crate) fn git(&self, arguments: &[&str]) -> Result<String> {
         let output = self
             .command()
@@ -160,7 +160,7 @@ impl Repository {
         command
     }
 
-    /// The content of an object, or nothing if the clone does not have it.
+    /// Returns the content of an object, or `None` if the clone does not have it.
     fn read_object(&self, object: &str) -> Result<Option<Vec<u8>>> {
         ensure!(!object.contains('\n'), "a file name has a line break: {object:?}");
         let mut guard = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +181,7 @@ impl Repository {
             size.parse().with_context(|| format!("git cat-file wrote `{}`", head.trim()))?;
         if kind != "blob" || size > MAX_FILE {
             let (kind, name) = (kind.to_owned(), &self.name);
-            // Its content is in the pipe: the next file needs a new process.
+            // The content is still in the pipe, so the next file needs a new process.
             *guard = None;
             ensure!(kind == "blob", "{name}: {object} is a {kind}, not a file");
             bail!("{name}: {object} exceeds the limit of {MAX_FILE} bytes");
@@ -210,30 +210,30 @@ impl Repository {
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        // The process ends when its input closes; killing it only saves the wait.
+        // The process ends when its input closes. Killing it only saves the wait.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
 impl Tree<'_> {
-    /// `OWNER/NAME@COMMIT`, with a hash of 12 digits.
+    /// Returns `OWNER/NAME@COMMIT`, with a hash of 12 digits.
     pub(crate) fn origin(&self) -> String {
         format!("{}@{}", self.repository.name, &self.commit[..12])
     }
 
-    /// `OWNER/NAME@COMMIT:PATH`.
+    /// Returns `OWNER/NAME@COMMIT:PATH`.
     pub(crate) fn place(&self, path: &str) -> String {
         format!("{}:{path}", self.origin())
     }
 
-    /// The content of a file.
+    /// Returns the content of a file.
     pub(crate) fn bytes(&self, path: &str) -> Result<Vec<u8>> {
         let content = self.repository.read_object(&format!("{}:{path}", self.commit))?;
         content.with_context(|| format!("{} is missing ({})", self.place(path), self.label))
     }
 
-    /// The text of a file, with `\n` as line ends.
+    /// Returns the text of a file, with `\n` as line ends.
     pub(crate) fn text(&self, path: &str) -> Result<String> {
         let text = String::from_utf8(self.bytes(path)?)
             .with_context(|| format!("{} is not valid UTF-8", self.place(path)))?;
@@ -241,17 +241,17 @@ impl Tree<'_> {
         Ok(text.replace("\r\n", "\n"))
     }
 
-    /// Whether the commit has this file.
+    /// Returns whether the commit has this file.
     pub(crate) fn has(&self, path: &str) -> Result<bool> {
         Ok(self.files()?.binary_search_by(|file| file.as_str().cmp(path)).is_ok())
     }
 
-    /// Paths of all files, sorted.
+    /// Returns the paths of all files, sorted.
     pub(crate) fn files(&self) -> Result<&[String]> {
         if let Some(files) = self.files.get() {
             return Ok(files);
         }
-        // -z: otherwise git quotes Chinese names.
+        // Without `-z`, git quotes Chinese names.
         let list = self.repository.git(&[
             "ls-tree",
             "-r",
@@ -266,13 +266,13 @@ impl Tree<'_> {
         Ok(self.files.get_or_init(|| files))
     }
 
-    /// Paths that match a pattern, sorted. At least one must match: an upstream rename must not
-    /// empty a table.
+    /// Returns the paths that match a pattern, sorted. At least one must match, because an upstream
+    /// rename must not empty a table.
     pub(crate) fn find(&self, pattern: &str) -> Result<Vec<&str>> {
         self.find_except(pattern, None)
     }
 
-    /// As [`Tree::find`], without the paths that match another pattern.
+    /// Returns the paths of [`Tree::find`] that do not match another pattern.
     pub(crate) fn find_except(&self, pattern: &str, except: Option<&str>) -> Result<Vec<&str>> {
         let wanted = Regex::new(pattern)?;
         let except = except.map(Regex::new).transpose()?;
@@ -286,14 +286,14 @@ impl Tree<'_> {
             self.origin(),
             self.label
         );
-        // Who looks for files reads them.
+        // The caller reads the files that it finds, so they are fetched together.
         let paths: Vec<(&str, &str)> =
             found.iter().map(|path| (self.commit.as_str(), *path)).collect();
         self.repository.prefetch(&paths)?;
         Ok(found)
     }
 
-    /// The commit of a submodule at `path`.
+    /// Returns the commit of a submodule at `path`.
     pub(crate) fn submodule(&self, path: &str) -> Result<String> {
         let line =
             self.repository.git(&["ls-tree", "-z", "--full-tree", &self.commit, "--", path])?;
@@ -309,7 +309,7 @@ impl Tree<'_> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A repository with one commit that has these files.
+    /// Creates a repository with one commit that has these files.
     pub(crate) fn repository(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Repository) {
         let dir = tempfile::tempdir().unwrap();
         for (path, content) in files {
@@ -363,7 +363,7 @@ pub(crate) mod tests {
         assert!(error(tree.text("none")).contains("is missing"));
         assert!(error(tree.text("bad")).contains("UTF-8"));
         assert!(error(tree.text("d")).contains("not a file"));
-        // The reader goes on after an error.
+        // The reader continues after an error.
         assert_eq!(tree.text("d/x").unwrap(), "");
         assert!(tree.find("zzz").is_err());
         assert!(repository.tree("x", "0000000000000000000000000000000000000000").is_err());

@@ -19,13 +19,13 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// An empty table whose file has a line with these column names.
+    /// Creates an empty table whose file has a line with these column names.
     pub(crate) fn with_columns(columns: &[&str]) -> Self {
         let columns = columns.iter().map(|&name| name.to_owned()).collect();
         Self { columns, named: true, ..Self::default() }
     }
 
-    /// Index of a column.
+    /// Returns the index of a column.
     pub(crate) fn column(&self, name: &str) -> Result<usize> {
         match self.columns.iter().position(|column| column == name) {
             Some(index) => Ok(index),
@@ -42,7 +42,7 @@ impl Table {
         let names = self.named.then_some(&self.columns);
         for row in names.into_iter().chain(&self.rows) {
             let mut cells: Vec<String> = row.iter().map(|cell| escape(cell)).collect();
-            // Without names there may be rows of two kinds.
+            // Tables without column names may have rows of two kinds.
             while !self.named && cells.len() > 1 && cells.last().is_some_and(String::is_empty) {
                 cells.pop();
             }
@@ -82,7 +82,7 @@ impl Table {
         Ok(table)
     }
 
-    /// Rows by the cells of the key columns, which are joined by a blank.
+    /// Returns rows by the cells of the key columns, joined by a blank.
     ///
     /// # Errors
     ///
@@ -131,15 +131,15 @@ fn unescape(cell: &str) -> String {
     text
 }
 
-/// Rows with the place that each was read from: a list of sources in the comments, and the column
-/// `source` (`2#L33`: third source, line 33) if there are several sources or lines.
+/// Rows with their source places: a list of sources in the comments, and, if there are several
+/// sources or lines, the column `source` (`2#L33`: third source, line 33).
 #[derive(Debug, Default)]
 pub(crate) struct SourcedRows {
     columns: Vec<String>,
     rows: Vec<(Vec<String>, Place)>,
 }
 
-/// Where a row was read.
+/// The source place of a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     /// `OWNER/NAME@COMMIT:PATH`; several are joined by ` + `.
@@ -149,19 +149,19 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// A file as a whole.
+    /// Returns the place of a complete file.
     pub(crate) fn file(source: impl Into<String>) -> Self {
         Self { source: source.into(), line: None }
     }
 
-    /// A line of a file.
+    /// Returns the place of a line of a file.
     pub(crate) fn line(source: impl Into<String>, line: usize) -> Self {
         Self { source: source.into(), line: Some(line) }
     }
 }
 
 impl SourcedRows {
-    /// No rows yet, with these columns (without `source`).
+    /// Creates an empty set of rows with these columns (without `source`).
     pub(crate) fn new(columns: &[&str]) -> Self {
         Self { columns: columns.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new() }
     }
@@ -172,13 +172,13 @@ impl SourcedRows {
         self.rows.push((cells.iter().map(|&cell| cell.to_owned()).collect(), place));
     }
 
-    /// The same with cells made at run time.
+    /// Adds a row whose cells were computed at run time.
     pub(crate) fn push_row(&mut self, cells: Vec<String>, place: Place) {
         debug_assert_eq!(cells.len(), self.columns.len());
         self.rows.push((cells, place));
     }
 
-    /// The table.
+    /// Converts the rows to a table.
     pub(crate) fn into_table(self) -> Table {
         let mut sources: Vec<String> = Vec::new();
         let mut cells = Vec::with_capacity(self.rows.len());

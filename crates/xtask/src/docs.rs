@@ -4,8 +4,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-/// Runs the example of the program that writes `docs/reference/`, or the directory `out`.
-/// xtask itself links no crate of the program.
+/// Runs the example of the program that writes `docs/reference/`, or the directory `out`. xtask
+/// itself links no crate of the program.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let mut command = Command::new(env!("CARGO"));
     command.args(["run", "--quiet", "--package", "ascend-doctor", "--example", "gen_docs", "--"]);

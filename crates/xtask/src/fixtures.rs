@@ -1,7 +1,7 @@
 //! Directory trees of the test machines in `tests/fixtures/hosts`.
 //!
-//! The builder is the one of the product's tests, compiled into this crate: the example
-//! `make_fixture` would first build the product in debug mode and writes one machine per run.
+//! The builder is that of the product's tests, compiled into this crate. The example `make_fixture`
+//! would first build the product in debug mode, and writes one machine per run.
 
 use std::path::{Path, PathBuf};
 
@@ -37,13 +37,13 @@ mod support {
 pub(crate) struct Machine {
     pub(crate) name: String,
     pub(crate) root: PathBuf,
-    /// Arguments of `check` that the specification names.
+    /// Arguments of `check` in the specification.
     pub(crate) args: Vec<String>,
     /// `site-packages` relative to the root, if torch_npu is installed there.
     pub(crate) site: Option<PathBuf>,
 }
 
-/// Writes all machines below `dir`, or reuses those whose specification has not changed.
+/// Writes all machines below `dir`, or reuses those with an unchanged specification.
 pub(crate) fn materialize(dir: &Path) -> Result<Vec<Machine>> {
     let specs = workspace::find_files_in(&workspace::root(), "fixtures/hosts", "toml");
     ensure!(!specs.is_empty(), "no specification of a machine in `tests/fixtures/hosts`");
@@ -58,7 +58,7 @@ fn write(spec: &Path, dir: &Path) -> Result<Machine> {
     let text = std::fs::read_to_string(spec).with_context(cannot)?;
     let recipe: Recipe = toml::from_str(&text).with_context(cannot)?;
     let root = dir.join(&name);
-    // Written last, so that an interrupted run leaves no incomplete tree with a stamp.
+    // The stamp is written last, so that an interrupted run leaves no incomplete tree with a stamp.
     let stamp = dir.join(format!("{name}.toml"));
     if std::fs::read_to_string(&stamp).ok().as_ref() != Some(&text) {
         if root.exists() {

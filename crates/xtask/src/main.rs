@@ -1,13 +1,13 @@
 //! Maintenance tasks of the workspace: `cargo xtask same` compares two builds of `ascend-doctor`
-//! over the same inputs, `cargo xtask accuracy` measures the share of right results on labelled
+//! over the same inputs, `cargo xtask accuracy` measures the share of right results on labeled
 //! samples, `cargo xtask times` measures build times against their limits.
 //!
-//! xtask starts programs and reads what they write. It links no crate of the product, so that it
-//! builds in seconds and can compare builds of any commit. It must not write into the work tree or
-//! into the inputs named on its command line: programs run on copies in temporary directories. The
-//! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs`, the code
-//! of `cargo xtask faults` and `cargo xtask messages`, the schemas of `cargo xtask schemas`,
-//! the file of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
+//! xtask starts programs and reads their output. It links no crate of the product, so it builds in
+//! seconds and can compare builds of any commit. It must not write into the work tree or into the
+//! inputs named on its command line: programs run on copies in temporary directories. The only
+//! exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs`, the code of
+//! `cargo xtask faults` and `cargo xtask messages`, the schemas of `cargo xtask schemas`, the file
+//! of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -40,7 +40,7 @@ pub(crate) fn run() -> Result<bool> {
     Ok(true)
 }
 
-/// The files below a directory, by their path in it.
+/// Returns the files below a directory, by relative path.
 fn files(dir: &Path) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for entry in WalkDir::new(dir) {

@@ -19,7 +19,7 @@ pub(crate) struct Limits {
     pub(crate) bytes: usize,
 }
 
-/// How a process ended.
+/// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     Exited(i32),
@@ -53,8 +53,8 @@ pub(crate) struct Output {
     pub(crate) stderr: Stream,
 }
 
-/// Runs a command in a process group of its own; a process that exceeds the time limit is killed
-/// with its group, and its output is dropped.
+/// Runs a command in a separate process group. A process that exceeds the time limit is killed with
+/// its group, and its output is dropped.
 pub(crate) fn run(command: &mut Command, stdin: &[u8], limits: Limits) -> Result<Output> {
     let deadline = Instant::now() + limits.time;
     let name = command.get_program().to_string_lossy().into_owned();
@@ -67,7 +67,7 @@ pub(crate) fn run(command: &mut Command, stdin: &[u8], limits: Limits) -> Result
         .with_context(|| format!("cannot start `{name}`"))?;
     if let Some(mut pipe) = child.stdin.take() {
         let input = stdin.to_vec();
-        // A program that reads no input closes the pipe: the error carries no information.
+        // A program that reads no input closes the pipe, so the write error carries no information.
         std::thread::spawn(move || pipe.write_all(&input));
     }
     if let Some([stdout, stderr]) = read_streams(&mut child, limits.bytes, deadline)?
@@ -80,7 +80,7 @@ pub(crate) fn run(command: &mut Command, stdin: &[u8], limits: Limits) -> Result
         return Ok(Output { status, stdout, stderr });
     }
     if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // The group may have ended since.
+        // The group may have ended in the meantime.
         let _ = kill_process_group(group, Signal::KILL);
     }
     child.wait()?;
@@ -100,9 +100,9 @@ fn wait(child: &mut Child, deadline: Instant) -> Result<Option<ExitStatus>> {
     }
 }
 
-/// Reads both output streams to their ends, or returns nothing at the time limit.
+/// Reads both output streams to their ends, or returns `None` at the time limit.
 ///
-/// Both are polled by one thread: with thousands of short processes, starting a thread for each
+/// One thread polls both streams: with thousands of short processes, starting a thread for each
 /// stream takes a noticeable part of a run.
 fn read_streams(child: &mut Child, keep: usize, deadline: Instant) -> Result<Option<[Stream; 2]>> {
     let mut pipes = [

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 use clap::Args;
 
-/// Arguments that are passed on.
+/// Arguments for the crate `refresh`.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
@@ -21,7 +21,7 @@ pub(crate) fn run(task: &str, arguments: &Arguments) -> Result<bool> {
     match command.status().context("cannot start cargo")?.code() {
         Some(0) => Ok(true),
         Some(1) => Ok(false),
-        // It has printed the error.
+        // The crate has printed the error already.
         _ => bail!("{task} failed"),
     }
 }

@@ -40,7 +40,7 @@ pub(crate) fn find_files(root: &Path, suffix: &str) -> Vec<PathBuf> {
     list_files(root, |path| path.ends_with(suffix))
 }
 
-/// Returns the files below a directory `dir` of the work tree, wherever that directory is.
+/// Returns the files below a directory `dir` of the work tree, independent of its location.
 pub(crate) fn find_files_in(root: &Path, dir: &str, extension: &str) -> Vec<PathBuf> {
     list_files(root, |path| {
         path.extension().is_some_and(|found| found == extension)

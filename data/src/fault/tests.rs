@@ -2,7 +2,7 @@ use super::*;
 use crate::{fault_code, faults};
 use base::text::placeholders;
 
-/// An edited sentence needs no new code. A new error or value does: `cargo xtask faults`.
+/// An edited sentence needs no new code, but a new error or value does: `cargo xtask faults`.
 #[test]
 fn generated_code_is_current() {
     let new = fault_code::generate(include_str!("../../faults.toml")).unwrap();

@@ -1,4 +1,4 @@
-//! Which versions to install.
+//! Selects the versions to install.
 
 use pep440_rs::Version;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use crate::{InstallStep, OfficialPair, PackageIndex, ui};
 use base::text::Text;
 use base::version::CannVersion;
 
-/// How good a pair is; the order is that of preference.
+/// Returns the rank of a pair; higher ranks are preferred.
 fn rank_support(support: &Support) -> Option<u8> {
     match support {
         Support::Recommended { .. } => Some(3),
@@ -24,23 +24,23 @@ fn rank_support(support: &Support) -> Option<u8> {
     }
 }
 
-/// Whether there is a wheel, of a final or recommended version, for this machine. What is not known of the machine does not
-/// count against a version.
+/// Returns whether there is a wheel, of a final or recommended version, for this machine. Unknown
+/// properties of the machine do not exclude a version.
 fn is_published(row: &TorchNpu, arch: Option<&str>, python: Option<&str>) -> bool {
-    // A candidate that the vendor's table recommends is meant to be installed.
+    // A candidate in the vendor's table of recommendations is intended for installation.
     let released = !row.version.any_prerelease() || row.level == Level::Recommended;
     !row.wheels.is_empty() && row.runs_on(arch, python) && released
 }
 
 impl Matrix {
-    /// Whether the pair is recommended or known to fit.
+    /// Returns whether the pair is recommended or known to be compatible.
     pub fn accepts(&self, version: &Version, cann: &CannVersion) -> bool {
         rank_support(&self.torch_npu_with_cann(version, cann)).is_some()
     }
 
-    /// Versions of torch_npu for `torch` that a user can install, newest first: final ones of a
-    /// known release, with a wheel for this machine. What is not known of the machine does not
-    /// count against a version.
+    /// Returns the torch_npu versions for `torch` that a user can install, newest first: final ones
+    /// of a known release, with a wheel for this machine. Unknown properties of the machine do not
+    /// exclude a version.
     pub fn installable(
         &self,
         torch: &Version,
@@ -53,8 +53,8 @@ impl Matrix {
         })
     }
 
-    /// The version of torch_npu to install for `torch` on this CANN: the recommended one, else
-    /// the newest that accepts it.
+    /// Returns the torch_npu version to install for `torch` on this CANN: the recommended one, or
+    /// else the newest that accepts it.
     pub fn best_torch_npu(
         &self,
         torch: &Version,
@@ -65,7 +65,7 @@ impl Matrix {
         self.best_of(self.installable(torch, arch, python), cann).map(|(_, row)| row)
     }
 
-    /// The best of these versions on this CANN, the first of several.
+    /// Returns the best of these versions on this CANN; the first of several.
     fn best_of<'a>(
         &self,
         rows: impl Iterator<Item = &'a TorchNpu>,
@@ -83,7 +83,7 @@ impl Matrix {
         best
     }
 
-    /// Versions that the vendor's table places, but that no package index has.
+    /// Returns versions that the vendor's table recommends, but that are on no package index.
     fn unpublished(
         &self,
         torch: &Version,
@@ -96,7 +96,7 @@ impl Matrix {
     }
 }
 
-/// A set of versions that fit together, and how to get them.
+/// A set of compatible versions, and the commands to install them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
@@ -112,25 +112,25 @@ pub struct Advice {
     pub level: &'static str,
     /// Commands, in order.
     pub commands: Vec<String>,
-    /// The same, with what they install.
+    /// The commands with the components that they install.
     #[serde(skip)]
     pub steps: Vec<InstallStep>,
-    /// Why these.
+    /// The reasons for these versions.
     pub reasons: Vec<Text>,
-    /// Where that is written.
+    /// The sources of the versions.
     pub sources: Vec<String>,
-    /// What the default package index cannot satisfy, and the official options.
+    /// Requirements that the default package index cannot satisfy, with the official options.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub index: Vec<OfficialPair>,
 }
 
-/// Why there is no advice.
+/// The reason why there is no advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NoAdvice {
-    /// In words.
+    /// The reason in words.
     pub reason: Text,
-    /// What comes nearest.
+    /// The nearest alternatives.
     pub nearest: Vec<String>,
 }
 
@@ -140,7 +140,7 @@ impl NoAdvice {
     }
 }
 
-/// A choice before it is written out.
+/// A choice of versions before the advice is written.
 struct Choice<'a> {
     npu: &'a TorchNpu,
     cann: CannVersion,
@@ -149,7 +149,7 @@ struct Choice<'a> {
 }
 
 impl Matrix {
-    /// What to install for `wish` on `machine`.
+    /// Returns the versions to install for `wish` on `machine`.
     pub fn advise(&self, wish: &RequestedVersions, machine: &Machine) -> Result<Advice, NoAdvice> {
         let plugin = match &wish.vllm_ascend {
             Some(version) => Some(self.vllm_ascend(version).ok_or_else(|| {
@@ -171,8 +171,8 @@ impl Matrix {
         Ok(self.write_out(&choice, plugin, machine))
     }
 
-    /// That the driver serves the CANN, or that none was seen. `None` if [`Self::driver_gap`]
-    /// says otherwise.
+    /// Returns the text that the driver supports the CANN, or that no driver was found. `None` if
+    /// [`Self::driver_gap`] returns a problem.
     pub(super) fn driver_reason(&self, machine: &Machine, cann: &CannVersion) -> Option<Text> {
         if self.driver_verdict(machine, cann).is_none() {
             return Some(ui::CompatNoDriver { cann }.text());
@@ -182,7 +182,8 @@ impl Matrix {
         fits.then(|| ui::CompatDriverFits { cann, driver }.text())
     }
 
-    /// Why nothing shows that the machine's driver serves the CANN, if a driver is known.
+    /// Returns why there is no evidence that the machine's driver supports the CANN, if a driver is
+    /// known.
     pub fn driver_gap(&self, machine: &Machine, cann: &CannVersion) -> Option<Text> {
         let driver = shown_driver(machine);
         match self.driver_verdict(machine, cann)? {
@@ -210,8 +211,8 @@ impl Matrix {
         Some(self.driver_with_cann(driver, cann))
     }
 
-    /// The CANN for a torch_npu that is wanted: the one demanded, else the one installed, if
-    /// they fit, else the recommended one.
+    /// Selects the CANN for a requested torch_npu: the requested one, or else the installed one if
+    /// compatible, or else the recommended one.
     fn choose_cann(
         &self,
         version: &Version,
@@ -248,8 +249,8 @@ impl Matrix {
         Err(NoAdvice::new(reason, self.accepted_cann(npu)))
     }
 
-    /// torch_npu and CANN for a torch (or for any), on the CANN that is demanded or installed,
-    /// else on the newest that the driver serves.
+    /// Selects torch_npu and CANN for a torch (or for any): on the requested or installed CANN, or
+    /// else on the newest that the driver supports.
     fn choose(
         &self,
         torch: Option<&Version>,
@@ -286,7 +287,7 @@ impl Matrix {
             driver: self.driver_verdict(machine, &cann),
         };
         if let Some(cann) = wanted.or(machine.cann.as_ref().map(|cann| cann.0)) {
-            // A recommended version goes before a newer one that also accepts this CANN.
+            // A recommended version precedes a newer one that also accepts this CANN.
             let published = torches.iter().flat_map(|torch| self.installable(torch, arch, python));
             let placed = torches.iter().flat_map(|torch| self.unpublished(torch, arch, python));
             let best = self.best_of(published, &cann).or_else(|| self.best_of(placed, &cann));
@@ -308,14 +309,14 @@ impl Matrix {
             let rows = self.installable(torch, arch, python);
             let rows = rows.filter_map(|npu| Some(choice(npu, npu.cann.as_ref()?.0)));
             let mut rows: Vec<Choice<'_>> = rows.collect();
-            // A recommended version goes before a newer one that no table lists.
+            // A recommended version precedes a newer one that is in no table.
             rows.sort_by_key(|choice| std::cmp::Reverse(rank_support(&choice.support)));
             rows
         };
         let candidates: Vec<Choice<'_>> = torches.iter().flat_map(placed).collect();
         let at = candidates.iter().position(|choice| serves(&choice.driver)).unwrap_or(0);
         candidates.into_iter().nth(at).ok_or_else(|| {
-            // A wheel exists, but no document places it.
+            // A wheel exists, but no document assigns a CANN to it.
             let rows = || torches.iter().flat_map(|torch| self.torch_npu_for(torch));
             if let Some(row) = rows().find(|row| is_published(row, arch, python)) {
                 let reason = ui::CompatNoCann { version: &row.version }.text();
@@ -391,13 +392,13 @@ fn shown_driver(machine: &Machine) -> String {
     machine.driver.as_ref().map_or_else(String::new, ToString::to_string)
 }
 
-/// Python and architecture of the machine, as far as they are known.
+/// Returns Python and architecture of the machine, as far as they are known.
 pub(super) fn shown(machine: &Machine) -> String {
     let python = machine.python.as_ref().map(|python| format!("Python {python}"));
     python.into_iter().chain(machine.arch.clone()).collect::<Vec<_>>().join(", ")
 }
 
-/// The architectures with a wheel if this one has none, else its Python versions.
+/// Returns the architectures with a wheel if this one has none, or else its Python versions.
 fn list_builds<'a>(
     rows: impl IntoIterator<Item = &'a TorchNpu>,
     arch: Option<&str>,
@@ -421,7 +422,7 @@ fn list_builds<'a>(
     remove_duplicates(pythons.into_iter().map(|python| format!("Python {python}")))
 }
 
-/// Refuses a Python or an architecture for which a vllm-ascend with wheels has none.
+/// Rejects a Python or an architecture for which a vllm-ascend with wheels has none.
 fn plugin_runs_on(plugin: &VllmAscend, machine: &Machine) -> Result<(), NoAdvice> {
     let version = plugin.version.to_string();
     let Some(nearest) = lacks_build("vllm-ascend", &version, machine) else { return Ok(()) };
@@ -429,8 +430,8 @@ fn plugin_runs_on(plugin: &VllmAscend, machine: &Machine) -> Result<(), NoAdvice
     Err(NoAdvice::new(reason, nearest))
 }
 
-/// If a package with wheels on the default index has none for this machine: those for which it has
-/// one.
+/// Returns the builds of a package with wheels on the default index if it has none for this
+/// machine.
 pub(super) fn lacks_build(package: &str, version: &str, machine: &Machine) -> Option<Vec<String>> {
     let row = PackageIndex::builtin().published(package, version)?;
     let lacks = |known: &[&str], wanted: &Option<String>| {
@@ -456,7 +457,7 @@ fn remove_duplicates(names: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-/// At most five known names, those that share the longest beginning with `wanted` first.
+/// Returns at most five known names, those with the longest common prefix with `wanted` first.
 pub(super) fn list_versions(wanted: &str, known: impl Iterator<Item = String>) -> Vec<String> {
     let shared = |name: &str| wanted.bytes().zip(name.bytes()).take_while(|(a, b)| a == b).count();
     let mut all = remove_duplicates(known);

@@ -1,15 +1,15 @@
-//! The driver with CANN.
+//! Compatibility of the driver with CANN.
 //!
-//! Three witnesses, in this order: pairs and windows that somebody published; the lists of accepted codes
-//! that driver and CANN carry themselves (CANN has none since 9.0); and the order of driver
-//! versions within what is published for this CANN. C codes have no order, so that a code that
-//! is on no list proves nothing by itself: the pair is then "unverified".
+//! There are three kinds of evidence, in this order: published pairs and ranges; the lists of
+//! accepted codes that driver and CANN contain (CANN has none since 9.0); and the order of driver
+//! versions among those published for this CANN. C codes have no order, so a code on no list proves
+//! nothing by itself: the pair is then "unverified".
 
 use super::rows::range_list;
 use super::{Cann, Level, Matrix, ReleaseLine as _};
 use base::version::{CannVersion, DottedVersion, InnerVersion};
 
-/// What a machine says about its driver. Any part may be unknown.
+/// The versions in the driver of a machine. Any part may be unknown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct DriverSide<'a> {
     /// `Version`.
@@ -20,7 +20,7 @@ pub struct DriverSide<'a> {
     pub accepts: Option<&'a str>,
 }
 
-/// What a machine says about its CANN. Any part may be unknown.
+/// The versions in the CANN of a machine. Any part may be unknown.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct CannSide<'a> {
     /// `version`.
@@ -31,27 +31,28 @@ pub struct CannSide<'a> {
     pub accepts: Option<&'a str>,
 }
 
-/// How driver and CANN fit together.
+/// The compatibility of driver and CANN.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DriverSupport {
     /// A published pair.
     Paired {
-        /// Where it is published.
+        /// The publication.
         source: String,
     },
-    /// One of the two lists the other's code.
+    /// Driver or CANN lists the code of the other.
     Listed {
         /// The code, for example `C19`.
         code: String,
     },
-    /// Within the drivers that are published for this CANN.
+    /// Within the range of drivers that are published for this CANN.
     Within,
-    /// The driver is newer than all that are published for this CANN; nothing says no.
+    /// The driver is newer than all that are published for this CANN, and there is no evidence
+    /// against the pair.
     NewerDriver {
-        /// The newest of those.
+        /// The newest published driver.
         newest: String,
     },
-    /// Nothing says that they fit.
+    /// There is no evidence that driver and CANN are compatible.
     Unverified {
         /// Drivers that are published for this CANN, oldest first.
         expected: Vec<String>,
@@ -59,27 +60,27 @@ pub enum DriverSupport {
     /// The driver is older than every driver that is published for, or accepted by, this CANN,
     /// and CANN does not accept its code.
     TooOld {
-        /// The oldest of those.
+        /// The oldest published or accepted driver.
         oldest: String,
         /// Drivers that are published for this CANN, oldest first.
         expected: Vec<String>,
     },
     /// CANN is newer than the table.
     NewerCann,
-    /// The table and the machine say nothing.
+    /// There is no information in the table and on the machine.
     Unknown,
 }
 
 impl Matrix {
-    /// Whether this CANN has operators for a chip (the key of its family, as in `[[soc]]`), as far
-    /// as its images tell.
+    /// Returns whether this CANN has operators for a chip (the key of its family, as in `[[soc]]`),
+    /// as far as its images show.
     pub fn cann_serves_chip(&self, version: &CannVersion, chip: &str) -> bool {
         let row = self.cann(version);
         row.is_none_or(|row| row.chips.is_empty() || row.chips.iter().any(|own| own == chip))
     }
 
-    /// The row of this CANN; of an alpha or beta, that of the version it leads to; of a patch
-    /// release, that of the latest earlier version of its line.
+    /// Returns the row of this CANN. An alpha or beta has the row of its final version; a patch
+    /// release has the row of the latest earlier version of its line.
     pub fn cann(&self, version: &CannVersion) -> Option<&Cann> {
         let base = version.base();
         let exact = self.cann.iter().find(|row| row.version.0 == *version);
@@ -89,7 +90,7 @@ impl Matrix {
         })
     }
 
-    /// How driver and CANN fit together; see the head of the module for the rule.
+    /// Returns the compatibility of driver and CANN. The module documentation explains the rule.
     pub fn driver_with_cann(&self, driver: DriverSide<'_>, cann: CannSide<'_>) -> DriverSupport {
         let cann_row = cann.version.and_then(|version| self.cann_with_codes(version));
         let driver_row = driver
@@ -149,7 +150,8 @@ impl Matrix {
             };
         };
         if version > last {
-            // The driver's own list leaves this CANN out: then nothing speaks for the pair.
+            // The driver's own list does not contain this CANN, so there is no evidence for the
+            // pair.
             return if driver_list.is_some() && cann_inner.is_some() {
                 DriverSupport::Unverified { expected }
             } else {
@@ -169,7 +171,8 @@ impl Matrix {
         }
     }
 
-    /// As [`Matrix::cann`], but a row that knows the codes where there is one in the line.
+    /// Returns the row of [`Matrix::cann`], or a row of the line that contains codes if that one
+    /// does not.
     fn cann_with_codes(&self, version: &CannVersion) -> Option<&Cann> {
         let row = self.cann(version);
         row.filter(|row| row.innerversion.is_some()).or_else(|| {
@@ -180,7 +183,8 @@ impl Matrix {
         })
     }
 
-    /// The source of a published pair: this CANN line with this driver, or a patch of either.
+    /// Returns the source of a published pair: this CANN line with this driver, or a patch of
+    /// either.
     fn find_published_pair(&self, driver: &DottedVersion, cann: &CannVersion) -> Option<String> {
         let cann = cann.base();
         let near = |listed: &CannVersion| listed.line() == cann.line() && cann >= *listed;
@@ -199,7 +203,7 @@ impl Matrix {
         pair.or(line.map(|row| &row.source)).or(window).cloned()
     }
 
-    /// The drivers that the release notes of this CANN list, if they exclude this driver.
+    /// Returns the drivers that the release notes of this CANN list, if they exclude this driver.
     fn find_excluding_window(
         &self,
         driver: &DottedVersion,
@@ -212,8 +216,8 @@ impl Matrix {
         row.map(|row| row.hdk.iter().map(ToString::to_string).collect())
     }
 
-    /// Drivers that are published for this CANN, oldest first; those of the 950 products, which
-    /// have numbers of their own, are left out.
+    /// Returns the drivers that are published for this CANN, oldest first. Those of the 950
+    /// products are left out, because they have separate version numbers.
     fn list_published_drivers(&self, cann: &CannVersion) -> Vec<DottedVersion> {
         let cann = cann.base();
         let pairs = self.pairs.iter().filter(|pair| {
@@ -231,7 +235,7 @@ impl Matrix {
         for row in self.hdk_windows.iter().filter(|row| row.cann.covers(&cann)) {
             drivers.extend(row.hdk.iter().filter_map(|pattern| match &pattern.0 {
                 super::Pattern::Line(major, minor) => format!("{major}.{minor}.0").parse().ok(),
-                // Single versions may be those of the 950 products.
+                // Single versions may belong to the 950 products.
                 super::Pattern::Exact(_) => None,
             }));
         }
@@ -240,8 +244,8 @@ impl Matrix {
         drivers
     }
 
-    /// The oldest driver whose code is on a list of CANN, as far as the table can tell: drivers
-    /// with a known code, and drivers published for a CANN of that code.
+    /// Returns the oldest driver whose code is on a CANN list, as far as the table shows: drivers
+    /// with a known code, and drivers published for a CANN with that code.
     fn find_oldest_accepted(&self, list: &base::version::RangeList) -> Option<DottedVersion> {
         let drivers = self.drivers.iter().filter(|row| {
             row.innerversion.as_ref().is_some_and(|inner| list.contains(&inner.line()))
@@ -261,7 +265,7 @@ impl Matrix {
 }
 
 impl super::Parsed<CannVersion> {
-    /// Whether this version is of the same line as `later`, and not later itself.
+    /// Returns whether this version is in the same line as `later` and not later itself.
     fn is_same_line(&self, later: &CannVersion) -> bool {
         self.0.line() == later.line() && self.0 <= *later
     }

@@ -1,4 +1,4 @@
-//! The commands that install what was advised.
+//! The commands that install the advised versions.
 
 use pep440_rs::Version;
 
@@ -8,12 +8,13 @@ use base::text::{Text, shell_quote};
 use base::version::CannVersion;
 
 impl Matrix {
-    /// The commands that install the packages of a CANN, with NNAL if `atb` says so.
+    /// Returns the commands that install the packages of a CANN, including NNAL if `atb` is set.
     pub fn cann_steps(cann: &CannVersion, machine: &Machine, atb: bool) -> Vec<InstallStep> {
         cann_packages(cann, machine, atb)
     }
 
-    /// The pip commands for the packages, and why they are as they are, into `reasons`.
+    /// Returns the pip commands for the packages, and adds the reasons for their options to
+    /// `reasons`.
     pub(super) fn pip_commands(
         &self,
         npu: &TorchNpu,
@@ -53,7 +54,7 @@ impl Matrix {
         };
         let torch = format!("torch=={}", npu.torch);
         commands.push(InstallStep::pip(Component::Torch, python, &torch, "", index));
-        // Its options are those of the command for torch.
+        // The options are already part of the command for torch.
         gap(&format!("torch=={} torch_npu=={}", npu.torch, npu.version), reasons);
         let numpy = self
             .constraint_by_cann("numpy", cann)
@@ -75,7 +76,7 @@ impl Matrix {
     }
 }
 
-/// Why the default index does not do.
+/// Returns why the default index is insufficient.
 pub(super) fn explain_gap(gap: &OfficialPair) -> Text {
     let wanted = &gap.requirements;
     let what = gap.reason.split(": ").next().unwrap_or_default();
@@ -95,19 +96,20 @@ pub(super) fn explain_gap(gap: &OfficialPair) -> Text {
     text
 }
 
-/// Whether it links ATB: wheels do from 2.5.1 on (measured).
+/// Returns whether it links ATB. Wheels do since 2.5.1 (measured).
 pub(super) fn uses_atb(npu: &TorchNpu) -> bool {
     npu.torch.0 >= Version::new([2, 5, 1])
 }
 
-/// CANN 8.5 moved to one directory per version and renamed the kernels packages.
+/// Returns whether CANN has the layout of 8.5, which moved to one directory per version and renamed
+/// the kernels packages.
 fn has_new_layout(cann: &CannVersion) -> bool {
     cann.line() >= (8, 5)
 }
 
-/// The packages of a CANN, as commands. Names as the vendor's download page has them:
-/// `Ascend-cann-kernels-910b` and `Atlas-A3-cann-kernels` up to 8.3, `Ascend-cann-910b-ops` and
-/// `Ascend-cann-A3-ops` from 8.5.
+/// Returns the commands for the packages of a CANN. The names are those of the vendor's download
+/// page: `Ascend-cann-kernels-910b` and `Atlas-A3-cann-kernels` up to 8.3, `Ascend-cann-910b-ops`
+/// and `Ascend-cann-A3-ops` since 8.5.
 pub(super) fn cann_packages(cann: &CannVersion, machine: &Machine, atb: bool) -> Vec<InstallStep> {
     let arch = machine.arch.as_deref().unwrap_or("<arch>");
     let chip = machine.chip.as_deref().unwrap_or("<chip>");
@@ -124,7 +126,7 @@ pub(super) fn cann_packages(cann: &CannVersion, machine: &Machine, atb: bool) ->
     let mut steps =
         vec![install(Component::Toolkit, "Ascend-cann-toolkit"), install(Component::Ops, &ops)];
     if atb {
-        // The installer of NNAL wants the toolkit's environment.
+        // The NNAL installer requires the toolkit's environment.
         let source = format!("source {}", default_set_env(cann));
         steps.push(InstallStep::new(Component::Nnal, source));
         steps.push(install(Component::Nnal, "Ascend-cann-nnal"));
@@ -140,7 +142,7 @@ fn default_set_env(cann: &CannVersion) -> &'static str {
     }
 }
 
-/// The scripts to source, in order.
+/// Returns the scripts to source, in order.
 pub(super) fn environment(
     cann: &CannVersion,
     machine: &Machine,

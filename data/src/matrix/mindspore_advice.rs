@@ -1,4 +1,4 @@
-//! Which MindSpore and CANN to install.
+//! Selects the MindSpore and CANN to install.
 
 use pep440_rs::Version;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use crate::{Component, InstallStep, OfficialPair, PackageIndex, ui};
 use base::text::{Text, shell_quote};
 use base::version::CannVersion;
 
-/// MindSpore with a CANN that fits, and how to get them.
+/// MindSpore with a compatible CANN, and the commands to install them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MindSporeAdvice {
@@ -25,27 +25,28 @@ pub struct MindSporeAdvice {
     pub level: &'static str,
     /// Commands, in order.
     pub commands: Vec<String>,
-    /// The same, with what they install.
+    /// The commands with the components that they install.
     #[serde(skip)]
     pub steps: Vec<InstallStep>,
-    /// Why these.
+    /// The reasons for these versions.
     pub reasons: Vec<Text>,
-    /// Where that is written.
+    /// The sources of the versions.
     pub sources: Vec<String>,
-    /// What the default package index cannot satisfy, and the official options.
+    /// Requirements that the default package index cannot satisfy, with the official options.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub index: Vec<OfficialPair>,
 }
 
-/// Whether a document or the wheel itself says that the two fit.
+/// Returns whether a document or the wheel itself lists the pair as compatible.
 fn accepts(row: &MindSpore, cann: &CannVersion) -> bool {
     let documented = row.cann.as_ref().is_some_and(|listed| listed.line() == cann.line());
-    // The wheel lists versions of the compiler, which have numbers of their own before CANN 8.5.
+    // The wheel lists versions of the compiler, whose numbers differ from CANN before 8.5.
     let listed = || row.cann_internal.iter().any(|listed| minor(listed) == cann.line());
     documented || (cann.line() >= (8, 5) && listed())
 }
 
-/// If neither a wheel nor a document speaks of the Python of this machine: those of which they do.
+/// Returns the supported Python versions if the Python of this machine is not one of them,
+/// according to the wheels or else the documents.
 fn lacks_python(row: &MindSpore, machine: &Machine) -> Option<Vec<String>> {
     let wanted = machine.python.as_ref()?;
     if !row.python.is_empty() {
@@ -60,17 +61,17 @@ fn lacks_python(row: &MindSpore, machine: &Machine) -> Option<Vec<String>> {
 }
 
 impl Matrix {
-    /// The MindSpore versions of the table that name a release (`2.7.0`, not `2.7`).
+    /// Returns the MindSpore versions of the table that name a release (`2.7.0`, not `2.7`).
     pub fn mindspore_versions(&self) -> impl Iterator<Item = Version> {
         let releases = self.mindspore.iter().filter(|row| row.version.matches('.').count() >= 2);
         releases.filter_map(|row| row.version.parse().ok())
     }
 
-    /// What to install for the MindSpore that is wanted.
+    /// Returns the advice for a requested MindSpore.
     ///
     /// # Errors
     ///
-    /// With the reason if no CANN is known for it, or no wheel fits the machine.
+    /// Returns the reason if no CANN is known for it, or no wheel fits the machine.
     pub fn advise_mindspore(
         &self,
         version: &Version,
@@ -141,7 +142,7 @@ impl Matrix {
         let package = format!("mindspore=={version}");
         let (python, arch) = (machine.python.as_deref(), machine.arch.as_deref());
         let gap = PackageIndex::builtin().gap(&package, python, arch);
-        // MindSpore keeps wheels that the index lacks on a site of its own.
+        // MindSpore publishes wheels that are not on the index on its own site.
         let wanted = if gap.is_some_and(|gap| gap.options.is_empty()) {
             reasons.push(ui::CompatDownloadMindspore { version }.text());
             format!("./mindspore-{version}-*.whl")

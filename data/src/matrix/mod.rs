@@ -1,9 +1,9 @@
-//! The compatibility matrix: which versions of the Ascend stack fit together.
+//! The compatibility matrix: compatible versions of the Ascend stack.
 //!
-//! `data/compat_matrix.toml` ships in the binary; `--matrix FILE` lays a newer one over it, row
-//! by row. Reading proves that versions parse, keys are unique and references lead somewhere, so
-//! that the queries ([`Matrix::torch_npu_with_cann`], [`Matrix::driver_with_cann`], …) are pure
-//! and cannot fail. What the table does not know is [`Support::Unlisted`] or
+//! `data/compat_matrix.toml` is built into the program; `--matrix FILE` overlays a newer one, row
+//! by row. Reading checks that versions can be parsed, keys are unique and references exist, so
+//! that the queries ([`Matrix::torch_npu_with_cann`], [`Matrix::driver_with_cann`], …) are pure and
+//! cannot fail. Versions outside of the table are [`Support::Unlisted`] or
 //! [`Support::NewerThanTable`], never "unsupported".
 
 mod advice;
@@ -47,21 +47,21 @@ pub const MATRIX_SCHEMA: &str = "ascend-doctor/matrix/1";
 
 static MATRIX: LazyLock<Matrix> = LazyLock::new(Matrix::unpack);
 
-/// A source that the rows were read from.
+/// A source of the rows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
     /// Name of the source.
     pub name: String,
-    /// Commit, or what else identifies the state.
+    /// The commit, or another identifier of the state.
     pub revision: String,
     /// Date of that state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
 }
 
-/// A file that was laid over the built-in matrix.
+/// A file that overlays the built-in matrix.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Overlay {
@@ -69,13 +69,13 @@ pub struct Overlay {
     pub file: String,
     /// Its date.
     pub as_of: String,
-    /// How many rows it replaced.
+    /// The number of replaced rows.
     pub replaced: usize,
-    /// How many rows it added.
+    /// The number of added rows.
     pub added: usize,
 }
 
-/// Decodes the table of a pack, and proves what is proved of a user's file.
+/// Decodes the table of a pack, with the checks of a user's file.
 pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     const NAME: &str = "compat_matrix";
     let matrix = Matrix::from_built_in(pack.table(NAME)?);
@@ -89,7 +89,7 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
 
 macro_rules! matrix {
     ($($(#[$doc:meta])* $field:ident: $row:ident = $name:literal,)*) => {
-        /// The whole matrix. Rows are in the order of the file: newest first.
+        /// The complete matrix. Rows are in the order of the file: newest first.
         #[derive(Debug, Clone, Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub struct Matrix {
@@ -97,15 +97,15 @@ macro_rules! matrix {
             pub schema: String,
             /// The day up to which documents were read (`2026-08-22`).
             pub as_of: String,
-            /// What was laid over the built-in matrix.
+            /// The overlay of the built-in matrix.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub overlay: Option<Overlay>,
-            /// What the rows were read from.
+            /// The sources of the rows.
             pub generated_from: Vec<Origin>,
             $($(#[$doc])* #[serde(rename = $name)] pub $field: Vec<$row>,)*
         }
 
-        /// The built-in file: a test proves of it what is proved of other files.
+        /// The built-in file. A test runs the checks of other files on it.
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct BuiltIn {
@@ -116,7 +116,7 @@ macro_rules! matrix {
             $(#[serde(default, rename = $name)] $field: Vec<$row>,)*
         }
 
-        /// The line in the file of each row, by table and key.
+        /// The line of each row in the file, by table and key.
         type Lines = BTreeMap<(&'static str, String), usize>;
 
         impl Matrix {
@@ -134,7 +134,7 @@ macro_rules! matrix {
                 }
             }
 
-            /// Reads a file by itself and proves what can be proved of it alone.
+            /// Reads a file and runs the checks that need no other file.
             fn read(text: &str) -> Result<(Self, Lines), FileError> {
                 const KEYS: &[&str] = &["schema", "as_of", "generated_from", $($name),*];
                 let mut file = UserFile::parse(text, KEYS)?;
@@ -156,7 +156,7 @@ macro_rules! matrix {
                 Ok((matrix, lines))
             }
 
-            /// Rows of `newer` replace those of the same key; others come first.
+            /// Merges rows of `newer`: they replace rows with the same key, and others come first.
             fn merge(&mut self, newer: Self, file: &str) {
                 let mut count = Overlay {
                     file: file.to_owned(),
@@ -174,7 +174,7 @@ macro_rules! matrix {
 matrix! {
     /// torch_npu.
     torch_npu: TorchNpu = "torch_npu",
-    /// Releases of torch_npu and the CANN that they accept.
+    /// torch_npu releases and the CANN versions that they accept.
     windows: Window = "window",
     /// CANN.
     cann: Cann = "cann",
@@ -202,13 +202,13 @@ matrix! {
     os: Os = "os",
     /// Packages.
     constraints: Constraint = "constraint",
-    /// Imports. The table came after the first release of the document.
+    /// Imports. The table was added after the first release of the document.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     imports: Import = "import",
 }
 
 impl Matrix {
-    /// The matrix that ships in the binary.
+    /// Returns the built-in matrix.
     pub fn builtin() -> &'static Self {
         &MATRIX
     }
@@ -221,7 +221,7 @@ impl Matrix {
         Ok((matrix, lines))
     }
 
-    /// The built-in matrix with `text` (read from `file`) laid over it.
+    /// Returns the built-in matrix overlaid with `text` (read from `file`).
     pub fn apply_overlay(text: &str, file: &str) -> Result<Self, FileError> {
         let (newer, lines) = Self::read(text)?;
         let mut matrix = Self::builtin().clone();
@@ -230,7 +230,7 @@ impl Matrix {
         Ok(matrix)
     }
 
-    /// In a few words, for the provenance of a report.
+    /// Describes the matrix briefly, for the provenance of a report.
     pub fn describe(&self) -> Text {
         let date = &self.as_of;
         match &self.overlay {
@@ -246,13 +246,13 @@ impl Matrix {
         }
     }
 
-    /// The newest CANN that was released when the table was made.
+    /// Returns the newest CANN that was released when the table was made.
     pub(crate) fn newest_cann(&self) -> Option<&CannVersion> {
         let released = self.cann.iter().filter(|row| row.level != Level::Prerelease);
         released.map(|row| &row.version.0).max()
     }
 
-    /// Lists in the notation of version files parse.
+    /// Checks that lists in the notation of version files can be parsed.
     fn check_lists(&self, lines: &Lines) -> Result<(), FileError> {
         let lists = self
             .cann
@@ -272,7 +272,7 @@ impl Matrix {
         Ok(())
     }
 
-    /// A CANN that a row names has a row of its own, and windows are about releases that exist.
+    /// Checks that each referenced CANN has a row, and that windows are about existing releases.
     fn check_references(&self, lines: &Lines) -> Result<(), FileError> {
         let known: BTreeSet<&CannVersion> = self.cann.iter().map(|row| &row.version.0).collect();
         let named = self
@@ -310,7 +310,7 @@ fn error_on_line(
     FileError::new(lines.get(&(table, key)).copied().unwrap_or(1), what)
 }
 
-/// Takes the rows from their lines; keys are unique and each row has a source.
+/// Separates rows from their lines. Checks that keys are unique and each row has a source.
 fn check_unique<R: Row>(
     rows: Vec<user_file::WithLine<R>>,
     lines: &mut Lines,

@@ -1,4 +1,4 @@
-//! Values of the matrix that are checked while the file is read.
+//! Values of the matrix that are validated while the file is parsed.
 
 use std::fmt;
 use std::ops::Deref;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use base::version::{CannVersion, DottedVersion};
 
-/// A value that is text in the file: a text that does not parse is an error with its line.
+/// A parsed value that is text in the file. A text that cannot be parsed is an error with its line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Parsed<T>(pub T);
 
@@ -65,9 +65,9 @@ pub struct Release {
     pub major: u32,
     /// Second number.
     pub minor: u32,
-    /// Third number; 0 where it is none.
+    /// Third number; 0 if there is none.
     pub patch: u32,
-    /// Whether it was not the final one.
+    /// Whether the release is not final.
     pub pre: bool,
 }
 
@@ -91,10 +91,10 @@ impl fmt::Display for Release {
     }
 }
 
-/// `8.3.RC1`, or `8.5.X` for all of a line.
+/// A version (`8.3.RC1`), or all versions of a line (`8.5.X`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Pattern<T> {
-    /// That version.
+    /// Exactly this version.
     Exact(T),
     /// First and second number; any third.
     Line(u32, u32),
@@ -125,9 +125,9 @@ impl<T: fmt::Display> fmt::Display for Pattern<T> {
     }
 }
 
-/// Versions that belong to a line of development and have an order in it.
+/// Versions that belong to a development line and are ordered within it.
 pub trait ReleaseLine: Ord {
-    /// First and second number.
+    /// Returns the first and second number.
     fn line(&self) -> (u32, u32);
 }
 
@@ -163,7 +163,7 @@ impl Ord for Release {
 }
 
 impl<T: ReleaseLine> Pattern<T> {
-    /// First and second number.
+    /// Returns the first and second number.
     pub fn line(&self) -> (u32, u32) {
         match self {
             Self::Exact(version) => version.line(),
@@ -171,8 +171,8 @@ impl<T: ReleaseLine> Pattern<T> {
         }
     }
 
-    /// Whether `version` is meant: the version itself, a later one of its line (a patch release,
-    /// a later release candidate), or any of the line that the pattern names.
+    /// Returns whether the pattern covers `version`: the same version, a later one of its line (a
+    /// patch release, a later release candidate), or any version of the named line.
     pub fn covers(&self, version: &T) -> bool {
         match self {
             Self::Exact(listed) => listed.line() == version.line() && version >= listed,

@@ -1,4 +1,4 @@
-//! What to install, for whichever framework.
+//! The versions to install, for any framework.
 
 use base::text::Text;
 
@@ -15,7 +15,7 @@ pub enum Plan {
 }
 
 impl Plan {
-    /// The versions with the names of the packages.
+    /// Returns the versions with the names of the packages.
     pub fn versions(&self) -> Vec<String> {
         match self {
             Self::Torch(advice) => vec![
@@ -29,7 +29,7 @@ impl Plan {
         }
     }
 
-    /// The CANN.
+    /// Returns the CANN version.
     pub fn cann(&self) -> &str {
         match self {
             Self::Torch(advice) => &advice.cann,
@@ -37,7 +37,7 @@ impl Plan {
         }
     }
 
-    /// `recommended` or `compatible`.
+    /// Returns `recommended` or `compatible`.
     pub fn level(&self) -> &'static str {
         match self {
             Self::Torch(advice) => advice.level,
@@ -45,7 +45,7 @@ impl Plan {
         }
     }
 
-    /// The commands, in order.
+    /// Returns the commands, in order.
     pub fn commands(&self) -> &[String] {
         match self {
             Self::Torch(advice) => &advice.commands,
@@ -53,7 +53,7 @@ impl Plan {
         }
     }
 
-    /// The commands with what they install.
+    /// Returns the commands with the components that they install.
     pub fn steps(&self) -> &[InstallStep] {
         match self {
             Self::Torch(advice) => &advice.steps,
@@ -61,7 +61,7 @@ impl Plan {
         }
     }
 
-    /// Why these versions.
+    /// Returns the reasons for these versions.
     pub fn reasons(&self) -> &[Text] {
         match self {
             Self::Torch(advice) => &advice.reasons,
@@ -69,7 +69,7 @@ impl Plan {
         }
     }
 
-    /// Where that is written.
+    /// Returns the sources of the versions.
     pub fn sources(&self) -> &[String] {
         match self {
             Self::Torch(advice) => &advice.sources,

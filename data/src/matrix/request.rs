@@ -6,15 +6,15 @@ use serde::Serialize;
 use super::Parsed;
 use base::version::{CannVersion, DottedVersion, InnerVersion};
 
-/// The machine that the advice is for, as far as it is known.
+/// The target machine of the advice, as far as it is known.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
     /// Architecture as printed by `uname -m`.
     pub arch: Option<String>,
-    /// `3.11`.
+    /// The Python version, such as `3.11`.
     pub python: Option<String>,
-    /// The interpreter to name in commands.
+    /// The interpreter in the commands.
     pub interpreter: String,
     /// The driver.
     pub driver: Option<Parsed<DottedVersion>>,
@@ -25,15 +25,15 @@ pub struct Machine {
     pub driver_accepts: Option<String>,
     /// The CANN in use.
     pub cann: Option<Parsed<CannVersion>>,
-    /// Its `set_env.sh`.
+    /// The `set_env.sh` of that CANN.
     pub set_env: Option<String>,
-    /// `set_env.sh` of NNAL.
+    /// The `set_env.sh` of NNAL.
     pub nnal_set_env: Option<String>,
-    /// The chip, as packages name it.
+    /// The chip name in packages.
     pub chip: Option<String>,
 }
 
-/// The versions that the user asks for; `None` leaves the choice to the advice.
+/// The versions that the user requests; `None` leaves the choice to the advice.
 #[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestedVersions {

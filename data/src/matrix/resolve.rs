@@ -1,4 +1,4 @@
-//! Versions that users type: complete, or only their beginning (`2.7`, `8.5`).
+//! Resolves versions that users enter: complete, or only a prefix (`2.7`, `8.5`).
 
 use std::cmp::Reverse;
 use std::fmt::Display;
@@ -8,10 +8,10 @@ use pep440_rs::Version;
 use super::{Matrix, Parsed};
 use base::version::CannVersion;
 
-/// Number of known versions that an error names.
+/// The number of known versions that an error lists.
 const NEAREST: usize = 4;
 
-/// A requested version and its meaning.
+/// A requested version and its resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved<V> {
     /// The text of the user.
@@ -21,7 +21,7 @@ pub struct Resolved<V> {
 }
 
 impl<V: Display> Resolved<V> {
-    /// Whether the text is only the beginning of the version.
+    /// Returns whether the text is only a prefix of the version.
     pub fn is_shortened(&self) -> bool {
         !self.version.to_string().eq_ignore_ascii_case(self.asked.trim())
     }
@@ -31,7 +31,7 @@ impl<V: Display> Resolved<V> {
 ///
 /// # Errors
 ///
-/// With the nearest known versions.
+/// Returns the nearest known versions if none matches.
 pub fn resolve_version(
     asked: &str,
     known: impl IntoIterator<Item = Version>,
@@ -43,7 +43,7 @@ pub fn resolve_version(
         let is_final = |version: &Version| !version.any_prerelease();
         let release = wanted.release();
         let plain = is_final(&wanted) && wanted.post().is_none();
-        // `2.7` is the beginning of 2.7.1, and also equal to 2.7.0.
+        // `2.7` is a prefix of 2.7.1, but also equal to 2.7.0.
         if !(plain && release.len() < 3) && known.contains(&wanted.clone().without_local()) {
             return Some(wanted.clone());
         }
@@ -58,11 +58,11 @@ pub fn resolve_version(
     Ok(Resolved { asked: asked.trim().to_owned(), version })
 }
 
-/// As [`resolve_version`], for CANN.
+/// Resolves a CANN version like [`resolve_version`].
 ///
 /// # Errors
 ///
-/// With the nearest known versions.
+/// Returns the nearest known versions if none matches.
 pub fn resolve_cann(
     asked: &str,
     known: impl IntoIterator<Item = CannVersion>,
@@ -84,12 +84,12 @@ pub fn resolve_cann(
     Ok(Resolved { asked: asked.trim().to_owned(), version })
 }
 
-/// Whether a version is neither an alpha nor a beta.
+/// Returns whether a version is neither an alpha nor a beta.
 const fn is_released(version: &CannVersion) -> bool {
     matches!(version.stage, base::version::Stage::Release)
 }
 
-/// Returns the known versions with the longest common beginning, newest first.
+/// Returns the known versions with the longest common prefix, newest first.
 fn nearest_versions<V: Display>(asked: &str, known: &[V]) -> Vec<String> {
     let common = |version: &str| {
         let asked = asked.trim().bytes();
@@ -102,22 +102,22 @@ fn nearest_versions<V: Display>(asked: &str, known: &[V]) -> Vec<String> {
 }
 
 impl Matrix {
-    /// The torch versions of the table.
+    /// Returns the torch versions of the table.
     pub fn torch_versions(&self) -> impl Iterator<Item = Version> {
         self.torch_npu.iter().map(|row| row.torch.0.clone())
     }
 
-    /// The torch_npu versions of the table.
+    /// Returns the torch_npu versions of the table.
     pub fn torch_npu_versions(&self) -> impl Iterator<Item = Version> {
         self.torch_npu.iter().map(|row| row.version.0.clone())
     }
 
-    /// The vllm-ascend versions of the table.
+    /// Returns the vllm-ascend versions of the table.
     pub fn vllm_ascend_versions(&self) -> impl Iterator<Item = Version> {
         self.vllm_ascend.iter().map(|row| row.version.0.clone())
     }
 
-    /// The CANN versions of the table.
+    /// Returns the CANN versions of the table.
     pub fn cann_versions(&self) -> impl Iterator<Item = CannVersion> {
         let named = self.torch_npu.iter().filter_map(|row| row.cann.as_ref());
         self.cann.iter().map(|row| &row.version).chain(named).map(|Parsed(version)| *version)

@@ -1,4 +1,4 @@
-//! The rows of the matrix, as they are in the file.
+//! The rows of the matrix, as in the file.
 
 use std::collections::BTreeMap;
 
@@ -9,29 +9,29 @@ use super::parsed::{Parsed, Pattern, Release};
 use base::report::Severity;
 use base::version::{CannVersion, DottedVersion, InnerVersion, RangeList};
 
-/// How far a row can be relied on.
+/// The reliability of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// The maker's own table recommends it.
+    /// The vendor's own table recommends it.
     Recommended,
-    /// The maker's own documents say that it works.
+    /// The vendor's own documents list it as working.
     Compatible,
-    /// Concluded from a tag of the maker's repository.
+    /// Derived from a tag of the vendor's repository.
     DerivedFromTag,
     /// Read from files of the version itself.
     Measured,
     /// Published, but in no table.
     Published,
-    /// Used by somebody's public instructions.
+    /// Used in public third-party instructions.
     Reported,
     /// An alpha, beta or development build.
     Prerelease,
 }
 
 impl Level {
-    /// The word in files and reports.
+    /// Returns the word in files and reports.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Recommended => "recommended",
@@ -45,13 +45,13 @@ impl Level {
     }
 }
 
-/// What all rows have.
+/// The common interface of all rows.
 pub trait Row {
     /// The name of the table in the file.
     const TABLE: &'static str;
-    /// What makes the row this row; an overlay replaces by it.
+    /// Returns the key that identifies the row. An overlay replaces the row with the same key.
     fn key(&self) -> String;
-    /// Where it comes from.
+    /// Returns the source of the row.
     fn source(&self) -> &str;
 }
 
@@ -65,12 +65,12 @@ macro_rules! rows {
         #[serde(deny_unknown_fields)]
         pub struct $name {
             $($(#[$field_doc])* pub $field: $type,)*
-            /// How far the row can be relied on.
+            /// The reliability of the row.
             pub level: Level,
             /// A remark, for example on sources that differ.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub note: Option<String>,
-            /// Where it comes from.
+            /// The source of the row.
             pub source: String,
         }
 
@@ -90,50 +90,50 @@ macro_rules! rows {
 }
 
 rows! {
-    /// A version of torch_npu.
+    /// A torch_npu version.
     TorchNpu = "torch_npu", |row| row.version.to_string(); {
         /// The version.
         version: Parsed<Version>,
-        /// The torch that it is built for.
+        /// The torch version that it is built for.
         torch: Parsed<Version>,
-        /// The release of the vendor that it belongs to.
+        /// The vendor release that it belongs to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         release: Option<Parsed<Release>>,
-        /// The CANN that it is recommended with, or that its release is based on.
+        /// The CANN that is recommended for it, or that its release is based on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cann: Option<Parsed<CannVersion>>,
         /// Published wheels: architecture and Python versions.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         wheels: BTreeMap<String, Vec<String>>,
-        /// The oldest C library that its wheels accept, by architecture.
+        /// The minimum glibc version of its wheels, by architecture.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         glibc: BTreeMap<String, Parsed<DottedVersion>>,
         /// `_GLIBCXX_USE_CXX11_ABI` of its wheels, by architecture.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         abi: BTreeMap<String, u8>,
-        /// Python versions that the documentation names for its torch.
+        /// Documented Python versions for its torch.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         python_documented: Vec<String>,
-        /// The triton-ascend that the release notes pair with it.
+        /// The triton-ascend in the release notes for it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         triton_ascend: Option<Parsed<Version>>,
-        /// The day its wheels were built.
+        /// The build day of its wheels.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         built: Option<String>,
-        /// The commit its wheels were built from.
+        /// The source commit of its wheels.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commit: Option<String>,
     }
 
-    /// The CANN versions that a release of torch_npu accepts.
+    /// The CANN versions that a torch_npu release accepts.
     Window = "window", |row| row.release.to_string(); {
-        /// The release, or a line of them (`26.0.X`).
+        /// The release, or a line of releases (`26.0.X`).
         release: Parsed<Pattern<Release>>,
         /// The CANN versions.
         cann: Vec<Parsed<Pattern<CannVersion>>>,
     }
 
-    /// A version of CANN.
+    /// A CANN version.
     Cann = "cann", |row| row.version.to_string(); {
         /// The version.
         version: Parsed<CannVersion>,
@@ -146,7 +146,7 @@ rows! {
         /// `compatible_version` of its install file: the drivers it accepts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         compatible: Option<String>,
-        /// Chips for which there are container images.
+        /// Chips with container images.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         chips: Vec<String>,
         /// Python versions of the images.
@@ -155,7 +155,7 @@ rows! {
         /// Operating systems of the images.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         image_os: Vec<String>,
-        /// The `cxx_abi_<n>` of ATB that most of its images choose.
+        /// The `cxx_abi_<n>` of ATB that most of its images select.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         atb_abi_default: Option<u8>,
     }
@@ -169,13 +169,13 @@ rows! {
         cann: Parsed<CannVersion>,
         /// The driver package (HDK).
         hdk: Parsed<DottedVersion>,
-        /// Only for this chip.
+        /// The only chip that the pair is for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         chip: Option<String>,
-        /// Only for this product.
+        /// The only product that the pair is for.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         product: Option<String>,
-        /// The firmware that belongs to the driver.
+        /// The firmware of the driver.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         firmware: Option<String>,
     }
@@ -210,7 +210,7 @@ rows! {
         mindspore: Vec<String>,
     }
 
-    /// A version of the driver.
+    /// A driver version.
     DriverRow = "driver", |row| row.version.to_string(); {
         /// The version.
         version: Parsed<DottedVersion>,
@@ -225,22 +225,22 @@ rows! {
         compatible_fw: Option<String>,
     }
 
-    /// A version of the firmware.
+    /// A firmware version.
     FirmwareRow = "firmware", |row| row.version.to_string(); {
         /// The version.
         version: Parsed<DottedVersion>,
-        /// The package that it came in.
+        /// The package that contained it.
         package_version: String,
         /// `compatible_version_drv`: the drivers it accepts.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         compatible_drv: Option<String>,
     }
 
-    /// A version of vllm-ascend.
+    /// A vllm-ascend version.
     VllmAscend = "vllm_ascend", |row| row.version.to_string(); {
         /// The version.
         version: Parsed<Version>,
-        /// The vLLM versions that it works with.
+        /// The compatible vLLM versions.
         vllm: Vec<Parsed<Version>>,
         /// Python versions.
         python: Parsed<VersionSpecifiers>,
@@ -249,7 +249,7 @@ rows! {
         /// torch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         torch: Option<Parsed<Version>>,
-        /// torch_npu: the pin of the tag first, then what the documentation says.
+        /// torch_npu: first the pin of the tag, then the documented version.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         torch_npu: Vec<Parsed<Version>>,
         /// triton-ascend, in the same order.
@@ -266,11 +266,11 @@ rows! {
         pins: BTreeMap<String, Parsed<VersionSpecifiers>>,
     }
 
-    /// A version of MindSpore, or a line of them (`2.3`).
+    /// A MindSpore version, or a line of versions (`2.3`).
     MindSpore = "mindspore", |row| row.version.clone(); {
         /// The version.
         version: String,
-        /// The CANN that it is documented with.
+        /// The documented CANN.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cann: Option<Parsed<CannVersion>>,
         /// The versions of CANN's compiler component that its wheel accepts.
@@ -282,47 +282,47 @@ rows! {
         /// Python versions in its documentation.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         python_documented: Option<String>,
-        /// numpy, as its metadata demands it.
+        /// The numpy requirement in its metadata.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         numpy: Option<Parsed<VersionSpecifiers>>,
     }
 
-    /// A feature that needs a driver or CANN of some version.
+    /// A feature with a minimum driver or CANN.
     Gate = "gate", |row| row.feature.clone(); {
         /// The feature.
         feature: String,
-        /// The first driver.
+        /// The minimum driver.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min_driver: Option<Parsed<DottedVersion>>,
-        /// The first CANN.
+        /// The minimum CANN.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         min_cann: Option<Parsed<CannVersion>>,
-        /// A chip that has other numbers.
+        /// A chip with other minimums.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         except_chip: Option<String>,
-        /// The variable that shows that the feature is in use.
+        /// The variable that enables the feature.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         env: Option<String>,
-        /// What that variable then contains.
+        /// The text in the variable if the feature is enabled.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         env_contains: Option<String>,
     }
 
     /// A chip.
     Soc = "soc", |row| row.name.clone(); {
-        /// Its `SoC` name.
+        /// The `SoC` name.
         name: String,
-        /// Its family.
+        /// The family.
         family: String,
         /// The name in packages and images.
         chip: String,
-        /// Its number in torch_npu.
+        /// The number in torch_npu.
         #[serde(default, rename = "enum", skip_serializing_if = "Option::is_none")]
         number: Option<u32>,
-        /// Its device type in vllm-ascend.
+        /// The device type in vllm-ascend.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         vllm_ascend_device: Option<String>,
-        /// The first CANN with packages for it.
+        /// The first CANN with packages for the chip.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since_cann: Option<Parsed<CannVersion>>,
     }
@@ -339,7 +339,7 @@ rows! {
 
     /// The operating systems of a product.
     Os = "os", |row| format!("{} {}", row.family, row.product); {
-        /// Family of products.
+        /// Product family.
         family: String,
         /// Product.
         product: String,
@@ -347,7 +347,7 @@ rows! {
         os: Vec<String>,
     }
 
-    /// A package that CANN or MindSpore needs or refuses.
+    /// A package that CANN or MindSpore requires or excludes.
     Constraint = "constraint", |row| format!(
         "{} {} {} {}",
         row.package,
@@ -355,53 +355,54 @@ rows! {
         row.cann_max.as_deref().unwrap_or("-"),
         row.mindspore_max.as_ref().map_or("-".to_owned(), ToString::to_string)
     ); {
-        /// Normalised name.
+        /// Normalized name.
         package: String,
         /// Accepted versions; empty for any.
         spec: Parsed<VersionSpecifiers>,
-        /// First CANN line that it is about.
+        /// First affected CANN line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cann_min: Option<String>,
-        /// Last CANN line that it is about.
+        /// Last affected CANN line.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cann_max: Option<String>,
-        /// Last MindSpore that it is about.
+        /// Last affected MindSpore.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mindspore_max: Option<Parsed<Version>>,
-        /// How grave it is to violate it.
+        /// The severity of a violation.
         severity: Severity,
     }
 
-    /// What `import` of a package imports in its turn: without one of these it fails.
+    /// The distributions that a package imports. Without one of them, its import fails.
     Import = "import", |row| format!("{} {}", row.package, row.versions.0); {
-        /// Normalised name.
+        /// Normalized name.
         package: String,
-        /// The versions that it is about.
+        /// The affected versions.
         versions: Parsed<VersionSpecifiers>,
-        /// Normalised names of the distributions.
+        /// Normalized names of the distributions.
         needs: Vec<String>,
-        /// What it also imports where another distribution is installed, by the name of that one.
+        /// Additional imports if another distribution is installed, by the name of that
+        /// distribution.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         beside: BTreeMap<String, Vec<String>>,
-        /// The pages of those that no package index has, by their names.
+        /// The pages of distributions that are on no package index, by name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         elsewhere: BTreeMap<String, String>,
-        /// Normalised names of the extras whose requirements a start on an NPU has.
+        /// Normalized names of the extras whose requirements a start on an NPU needs.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         extras: Vec<String>,
     }
 }
 
 impl TorchNpu {
-    /// Whether there is a wheel for this architecture and Python (`3.11`). `None` where nothing
-    /// is known of its wheels.
+    /// Returns whether there is a wheel for this architecture and Python (`3.11`); `None` if its
+    /// wheels are unknown.
     pub fn has_wheel(&self, arch: &str, python: &str) -> Option<bool> {
         (!self.wheels.is_empty())
             .then(|| self.wheels.get(arch).is_some_and(|list| list.iter().any(|p| p == python)))
     }
 
-    /// Whether there is a wheel for this machine, as far as it is known. Of a version that the index
-    /// does not have, the documented Python versions count.
+    /// Returns whether there is a wheel for this machine, as far as it is known. For a version that
+    /// is not on the index, the documented Python versions count.
     pub fn runs_on(&self, arch: Option<&str>, python: Option<&str>) -> bool {
         if self.wheels.is_empty() {
             let documented = &self.python_documented;
@@ -417,7 +418,7 @@ impl TorchNpu {
         }
     }
 
-    /// The Python versions of its wheels, over all architectures, in order.
+    /// Returns the Python versions of its wheels, over all architectures, in order.
     pub fn pythons(&self) -> Vec<&str> {
         let mut all: Vec<&str> = self.wheels.values().flatten().map(String::as_str).collect();
         all.sort_by_key(|version| minor(version));
@@ -426,13 +427,13 @@ impl TorchNpu {
     }
 }
 
-/// `3.11` as a pair that sorts.
+/// Parses `3.11` as a pair that sorts.
 pub(super) fn minor(python: &str) -> (u32, u32) {
     let mut parts = python.split('.').map(|part| part.parse().unwrap_or(0));
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
 }
 
-/// Reads a list of the notation of version files; the loader has proved that it is one.
+/// Parses a list in the notation of version files, which the loader has validated.
 pub(super) fn range_list(text: Option<&str>) -> Option<RangeList> {
     text.and_then(|text| text.parse().ok())
 }

@@ -1,4 +1,4 @@
-//! vllm-ascend, MindSpore, numpy.
+//! Compatibility of vllm-ascend, MindSpore and numpy.
 
 use pep440_rs::Version;
 
@@ -7,38 +7,38 @@ use super::{Constraint, Import, Level, Matrix, MindSpore, Parsed, VllmAscend, ba
 use base::version::CannVersion;
 use pep440_rs::VersionSpecifiers;
 
-/// Whether a MindSpore accepts a CANN.
+/// The evidence about a MindSpore and a CANN.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MindSporeSupport {
     /// Its wheel lists the compiler version.
     Listed,
-    /// Its wheel lists others.
+    /// Its wheel lists other versions.
     NotListed {
-        /// Those.
+        /// The listed versions.
         accepted: Vec<String>,
         /// Whether the CANN is older than all of them.
         older: bool,
     },
-    /// There is no list, but the documentation names a CANN of the same line.
+    /// There is no list, but the documentation has a CANN of the same line.
     Documented,
-    /// There is no list, and the documentation names another CANN.
+    /// There is no list, and the documentation has another CANN.
     OtherDocumented {
-        /// That one.
+        /// The documented CANN.
         cann: String,
     },
-    /// Nothing is known of this pair.
+    /// There is no information about this pair.
     Unknown,
 }
 
 impl Matrix {
-    /// The row of this vllm-ascend, or of the version that a development build belongs to.
+    /// Returns the row of this vllm-ascend, or of the version that a development build belongs to.
     pub fn vllm_ascend(&self, version: &Version) -> Option<&VllmAscend> {
         let base = base(version);
         self.vllm_ascend.iter().find(|row| row.version.0 == base)
     }
 
-    /// The first recommended vllm-ascend from `version` on whose CANN has operators for a chip,
-    /// final releases before others.
+    /// Returns the first recommended vllm-ascend since `version` whose CANN has operators for a
+    /// chip, final releases before others.
     pub fn vllm_ascend_for_chip(&self, version: &Version, chip: &str) -> Option<&VllmAscend> {
         let serves = |row: &&VllmAscend| {
             row.level == Level::Recommended
@@ -52,13 +52,13 @@ impl Matrix {
         })
     }
 
-    /// Whether this vllm-ascend is later than all rows.
+    /// Returns whether this vllm-ascend is later than all rows.
     pub fn is_newer_vllm_ascend(&self, version: &Version) -> bool {
         let base = base(version);
         self.vllm_ascend.iter().all(|row| base > row.version.0)
     }
 
-    /// The pins of a vllm-ascend: package (normalised name) and specifiers.
+    /// Returns the pins of a vllm-ascend: package (normalized name) and specifiers.
     pub fn vllm_ascend_pins(
         &self,
         version: &Version,
@@ -68,7 +68,7 @@ impl Matrix {
             .flat_map(|row| row.pins.iter().map(|(name, spec)| (name.as_str(), &spec.0)))
     }
 
-    /// What CANN demands of `package`, if anything.
+    /// Returns the requirement of CANN for `package`, if there is one.
     pub fn constraint_by_cann(&self, package: &str, cann: &CannVersion) -> Option<&Constraint> {
         self.constraints.iter().find(|row| {
             let line = cann.line();
@@ -80,15 +80,15 @@ impl Matrix {
         })
     }
 
-    /// The distributions without which this version of `package` cannot be imported, and where
-    /// that is known from.
+    /// Returns the distributions that this version of `package` needs for its import, with the
+    /// source.
     pub fn imports(&self, package: &str, version: &Version) -> Option<&Import> {
         let is_about = |row: &&Import| row.package == package && row.versions.contains(version);
         self.imports.iter().find(is_about)
     }
 
-    /// The last row of `package`, for a version that is later than all of them. What it names is
-    /// likely, and not known, of that version.
+    /// Returns the last row of `package` for a version that is later than all rows. Its
+    /// requirements are likely, but not confirmed, for that version.
     pub fn imports_before(&self, package: &str, version: &Version) -> Option<&Import> {
         let bound = |row: &Import| row.versions.iter().map(|one| one.version().clone()).max();
         let of_package = self.imports.iter().filter(|row| row.package == package);
@@ -96,7 +96,7 @@ impl Matrix {
         (bound(last)? <= *version && !last.versions.contains(version)).then_some(last)
     }
 
-    /// The row of this MindSpore: the version itself, or its line (`2.3` for `2.3.5`).
+    /// Returns the row of this MindSpore: the version itself, or its line (`2.3` for `2.3.5`).
     pub fn mindspore(&self, version: &str) -> Option<&MindSpore> {
         let wanted: Version = version.parse().ok()?;
         let wanted = base(&wanted);
@@ -111,8 +111,8 @@ impl Matrix {
         })
     }
 
-    /// Whether MindSpore accepts the CANN of which the compiler component has the version
-    /// `compiler` (`8.2.0.0.201`) and the package the version `cann`.
+    /// Returns whether MindSpore accepts a CANN with the compiler version `compiler`
+    /// (`8.2.0.0.201`) and the package version `cann`.
     pub fn mindspore_with_cann(
         &self,
         row: &MindSpore,
@@ -120,7 +120,7 @@ impl Matrix {
         cann: Option<&CannVersion>,
     ) -> MindSporeSupport {
         if !row.cann_internal.is_empty() {
-            // Only the compiler's own number may be held against the list: CANN 8.1.RC1 has 7.7.
+            // Only the compiler version can be compared with the list: that of CANN 8.1.RC1 is 7.7.
             let Some(line) = compiler.map(minor).filter(|line| *line != (0, 0)) else {
                 return MindSporeSupport::Unknown;
             };

@@ -22,7 +22,7 @@ fn fits(npu: &str, on: &str) -> bool {
 #[test]
 fn the_builtin_matrix_is_sound() {
     let (matrix, _) = Matrix::parse(include_str!("../../compat_matrix.toml")).unwrap();
-    // What is built in was unpacked without these proofs.
+    // The built-in matrix was unpacked without these checks.
     let (read, unpacked) = (serde_json::to_value(&matrix), serde_json::to_value(Matrix::builtin()));
     assert_eq!(read.unwrap(), unpacked.unwrap());
     assert!(matrix.torch_npu.len() > 130 && matrix.vllm_ascend.len() >= 42);
@@ -142,7 +142,7 @@ fn pythons_are_those_of_the_wheels() {
 
 struct Machine<'a>(&'a str, &'a str, &'a str, &'a str, &'a str, &'a str);
 
-/// Driver version, code and list; CANN version, code and list. Empty is unknown.
+/// Evaluates driver version, code and list with CANN version, code and list. Empty means unknown.
 fn driver(machine: &Machine<'_>) -> DriverSupport {
     let Machine(driver, driver_inner, driver_list, version, inner, list) = *machine;
     let dotted: Option<DottedVersion> = driver.parse().ok();
@@ -208,7 +208,7 @@ fn old_drivers() {
     // The release notes of CANN 9.1 exclude this line.
     let excluded = driver(&Machine("25.0.rc1.1", "V100R001C21", "", "9.1.0", "V100R001C11", ""));
     assert!(matches!(excluded, DriverSupport::Unverified { .. }), "{excluded:?}");
-    // C17 is not on the list, although older codes are: that proves nothing.
+    // C17 is not on the list, although older codes are: that is not conclusive.
     let gap = driver(&Machine("24.1.rc1", "V100R001C17", "", "8.5.0", "V100R001C25", LIST_85));
     assert!(matches!(gap, DriverSupport::Unverified { .. }), "{gap:?}");
 }

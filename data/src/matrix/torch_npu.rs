@@ -1,54 +1,54 @@
-//! torch_npu with CANN, torch and Python.
+//! Compatibility of torch_npu with CANN, torch and Python.
 
 use pep440_rs::Version;
 
 use super::{Level, Matrix, Pattern, TorchNpu};
 use base::version::{CannVersion, Stage};
 
-/// What the table says about a pair of versions.
+/// The entry of the table for a pair of versions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Support {
-    /// The pair that the vendor's table recommends.
+    /// The pair is recommended in the vendor's table.
     Recommended {
-        /// Where that is written.
+        /// The source.
         source: String,
     },
-    /// Not the recommended pair, but one that is known to fit.
+    /// The pair is not the recommended one, but known to be compatible.
     Compatible {
-        /// Why.
+        /// The reason.
         basis: Basis,
-        /// Where that is written.
+        /// The source.
         source: String,
     },
-    /// The vendor's documents leave this CANN out.
+    /// The vendor's documents do not list this CANN.
     Unsupported {
-        /// On which side of the accepted versions CANN lies.
+        /// Whether the CANN is older or newer than the accepted versions.
         side: Side,
-        /// What is accepted, newest first.
+        /// The accepted versions, newest first.
         accepted: Vec<String>,
         /// Whether there is a list of accepted versions, or only the recommended one.
         window: bool,
-        /// Where that is written.
+        /// The source.
         source: String,
     },
     /// torch_npu or CANN is newer than anything in the table: `torch_npu` or `cann`.
     NewerThanTable(&'static str),
-    /// The table says nothing about the pair.
+    /// The table has no information about the pair.
     Unlisted,
 }
 
-/// Why a pair is compatible.
+/// The reason why a pair is compatible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Basis {
     /// The release notes list it.
     Window,
-    /// It is the CANN that the release was made with.
+    /// The release was made with this CANN.
     Release,
     /// vllm-ascend was released with this pair.
     VllmAscend,
 }
 
-/// Where a version lies relative to the accepted ones.
+/// The position of a version relative to the accepted ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     /// Older than all of them.
@@ -57,21 +57,21 @@ pub enum Side {
     Newer,
 }
 
-/// A version without development and local part: what tables list. `2.7.1.dev20250724` and
+/// Returns a version without development and local part, as tables list it. `2.7.1.dev20250724` and
 /// `2.7.1+git1234567` are builds of `2.7.1`.
 pub fn base(version: &Version) -> Version {
     version.clone().without_local().with_dev(None)
 }
 
 impl Matrix {
-    /// The row of this torch_npu, or of the version that a development build belongs to.
+    /// Returns the row of this torch_npu, or of the version that a development build belongs to.
     pub fn torch_npu(&self, version: &Version) -> Option<&TorchNpu> {
         let base = base(version);
         self.torch_npu.iter().find(|row| row.version.0 == base)
     }
 
-    /// Whether `version` is later than every version of its torch that a release is known of,
-    /// or built for a later torch than any of those.
+    /// Returns whether `version` is later than every version for its torch with a known release, or
+    /// built for a later torch than any of those.
     fn is_newer_torch_npu(&self, version: &Version) -> bool {
         let placed = |row: &&TorchNpu| row.release.is_some() && row.cann.is_some();
         let base = base(version);
@@ -85,11 +85,11 @@ impl Matrix {
         }
     }
 
-    /// How torch_npu and CANN fit together.
+    /// Returns the compatibility of torch_npu and CANN.
     ///
     /// Later versions of a listed line count as listed (`8.5.1` for `8.5.0`, `8.3.RC2` for
-    /// `8.3.RC1`), and a patch release of torch_npu has the window of its release. Alphas,
-    /// betas and development builds are looked up as the version that they lead to.
+    /// `8.3.RC1`), and a patch release of torch_npu has the window of its release. Alphas, betas
+    /// and development builds are looked up as their final version.
     pub fn torch_npu_with_cann(&self, version: &Version, cann: &CannVersion) -> Support {
         let mut cann_base = *cann;
         cann_base.stage = Stage::Release;
@@ -145,7 +145,7 @@ impl Matrix {
         }
     }
 
-    /// Every CANN that is written down for a torch_npu.
+    /// Returns every CANN that is documented for a torch_npu.
     fn list_accepted<'a>(&'a self, row: &'a TorchNpu) -> Vec<AcceptedCann<'a>> {
         let own = row.cann.as_ref().map(|cann| AcceptedCann {
             pattern: Pattern::Exact(cann.0),
@@ -174,12 +174,13 @@ impl Matrix {
         own.into_iter().chain(listed).chain(tested).collect()
     }
 
-    /// The CANN versions that are written down for a torch_npu, newest first.
+    /// Returns the CANN versions that are documented for a torch_npu, newest first.
     pub fn accepted_cann(&self, row: &TorchNpu) -> Vec<String> {
         sort_versions(&self.list_accepted(row))
     }
 
-    /// Rows for this torch, newest first. `2.7` means the latest `2.7.x`, if there is just one.
+    /// Returns the rows for this torch, newest first. `2.7` means the latest `2.7.x`, if there is
+    /// just one.
     pub fn torch_npu_for(&self, torch: &Version) -> Vec<&TorchNpu> {
         let torch = torch.only_release();
         let mut rows: Vec<&TorchNpu> =
@@ -189,7 +190,7 @@ impl Matrix {
     }
 }
 
-/// A CANN that is written down for a torch_npu.
+/// A CANN that is documented for a torch_npu.
 struct AcceptedCann<'a> {
     pattern: Pattern<CannVersion>,
     basis: Basis,
@@ -211,7 +212,7 @@ fn sort_versions(accepted: &[AcceptedCann<'_>]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let mut whole = Vec::new();
     for pattern in all {
-        // `8.5.X` says all that `8.5.0` says.
+        // `8.5.X` includes `8.5.0`.
         if let Pattern::Line(major, minor) = pattern {
             whole.push((*major, *minor));
         } else if whole.contains(&pattern.line()) {

@@ -19,7 +19,7 @@ impl FindingId {
         Self(id)
     }
 
-    /// The ID as reports show it.
+    /// Returns the ID in the form shown in reports.
     pub const fn as_str(self) -> &'static str {
         self.0
     }
@@ -49,26 +49,26 @@ impl PartialEq<&str> for FindingId {
     }
 }
 
-/// The result of a rule before its texts are added: a message of a finding id, with its arguments.
+/// The result of a rule before its texts are added: a message of a finding ID, with its arguments.
 ///
 /// Only the messages in [`crate::findings`] create one. The texts are in the catalog
 /// (`data/findings/`), so that translators find every sentence in one place.
 /// [`crate::Catalog::resolve`] turns this into a [`base::report::Finding`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawFinding {
-    /// The finding id, for example `CANN-HOME`.
+    /// The finding ID, for example `CANN-HOME`.
     pub id: FindingId,
-    /// Which message of that id.
+    /// The key of the message within the ID.
     pub message: &'static str,
-    /// How grave it is here.
+    /// The severity in this case.
     pub severity: Severity,
     /// Values for the placeholders of the message.
     pub args: BTreeMap<&'static str, String>,
     /// Values of arguments that are words and differ in Chinese.
     pub args_zh: BTreeMap<&'static str, String>,
-    /// What it rests on.
+    /// The evidence for the finding.
     pub evidence: Vec<Evidence>,
-    /// Ids that, if also found, are the cause of this one. The first that was found wins.
+    /// IDs that, if also found, are the cause of this one. The first that was found counts.
     pub because: Vec<FindingId>,
     /// Values that are still missing. Private, so that only messages create findings.
     later: Vec<&'static str>,
@@ -107,7 +107,7 @@ impl RawFinding {
         Self { id, message, severity, args, args_zh, evidence, because, later }
     }
 
-    /// Gives the values that were [`base::text::Later`].
+    /// Sets the value of each [`base::text::Later`] argument.
     #[must_use]
     pub fn complete(mut self, value: &str) -> Self {
         let later = std::mem::take(&mut self.later);
@@ -115,7 +115,7 @@ impl RawFinding {
         self
     }
 
-    /// As [`Self::complete`], with a value for each name.
+    /// Sets a value for each missing name, otherwise as [`Self::complete`].
     #[must_use]
     pub fn complete_each(mut self, value: impl Fn(&str) -> String) -> Self {
         let later = std::mem::take(&mut self.later);
@@ -123,7 +123,7 @@ impl RawFinding {
         self
     }
 
-    /// Whether all values are known.
+    /// Returns whether all values are known.
     pub(crate) fn is_complete(&self) -> bool {
         self.later.is_empty()
     }
@@ -135,7 +135,7 @@ impl RawFinding {
         self
     }
 
-    /// Names findings that explain this one, if they occur too.
+    /// Names findings that explain this one if they also occur.
     #[must_use]
     pub fn because(mut self, ids: &[FindingId]) -> Self {
         self.because.extend(ids);

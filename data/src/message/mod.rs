@@ -1,7 +1,7 @@
-//! What the generated messages are made of.
+//! Macros and types for the generated messages.
 //!
-//! Each message is a type with a field for each value of its sentences. So a message that does not
-//! exist, and a value that is missing or misspelled, does not compile.
+//! Each message is a type with a field for each value of its sentences. So code with an unknown
+//! message, or with a missing or misspelled value, does not compile.
 
 mod finding;
 mod outcome;
@@ -14,7 +14,7 @@ pub(crate) use reason::reasons;
 pub use word::{Label, severity};
 pub(crate) use word::{labels, sentences, spell};
 
-/// The name of a placeholder. One is a keyword, `{where}`.
+/// Returns the name of a placeholder. One is a keyword, `{where}`.
 pub(crate) fn plain(name: &'static str) -> &'static str {
     name.strip_prefix("r#").unwrap_or(name)
 }
@@ -44,7 +44,7 @@ macro_rules! message {
         impl $name {
             $crate::message::severities!();
 
-            /// The finding with this severity.
+            /// Returns the finding with this severity.
             pub fn at(self, severity: ::base::report::Severity) -> $crate::RawFinding {
                 $crate::RawFinding::of(ID, $key, severity, [])
             }
@@ -65,7 +65,7 @@ macro_rules! message {
         impl<$($field: ::base::text::$kind),+> $name<$($field),+> {
             $crate::message::severities!();
 
-            /// The finding with this severity.
+            /// Returns the finding with this severity.
             pub fn at(self, severity: ::base::report::Severity) -> $crate::RawFinding {
                 let values = [$(($crate::message::plain(stringify!($field)), self.$field.spell())),+];
                 $crate::RawFinding::of(ID, $key, severity, values)
@@ -74,20 +74,20 @@ macro_rules! message {
     };
 }
 
-/// The three severities as methods.
+/// Declares a method for each of the three severities.
 macro_rules! severities {
     () => {
-        /// The finding as an error.
+        /// Returns the finding as an error.
         pub fn error(self) -> $crate::RawFinding {
             self.at(::base::report::Severity::Error)
         }
 
-        /// The finding as a warning.
+        /// Returns the finding as a warning.
         pub fn warning(self) -> $crate::RawFinding {
             self.at(::base::report::Severity::Warning)
         }
 
-        /// The finding as an info.
+        /// Returns the finding as an info.
         pub fn info(self) -> $crate::RawFinding {
             self.at(::base::report::Severity::Info)
         }

@@ -1,32 +1,34 @@
-//! What became of a rule: it passed, found something, or could not look.
+//! The outcome of a rule: passed, found a problem, or not checked.
 
 use super::RawFinding;
 use crate::Reason;
 
-/// The answer of a rule.
+/// The outcome of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It looked and all is well.
+    /// The rule ran and found no problem.
     Passed,
-    /// It found something.
+    /// The rule found problems.
     Found(Vec<RawFinding>),
-    /// It found something, and could not examine the rest: the result is inconclusive.
+    /// The rule found problems, and could not examine the rest: the result is inconclusive.
     FoundInPart(Vec<RawFinding>, Reason),
-    /// There is nothing on this machine that the rule speaks about.
+    /// The machine has no object that the rule applies to.
     NotApplicable(Reason),
-    /// There is, but it could not be examined: never to be read as OK.
+    /// The object exists, but could not be examined. Never treat this as OK.
     NotChecked(Reason),
-    /// Like `NotChecked`, for want of permission, time or a readable file: the result is inconclusive.
+    /// Like `NotChecked`, because of missing permission, time or an unreadable file: the result is
+    /// inconclusive.
     Blocked(Reason),
 }
 
 impl Outcome {
-    /// [`Outcome::Passed`] if the list is empty, else [`Outcome::Found`].
+    /// Returns [`Outcome::Passed`] if the list is empty, otherwise [`Outcome::Found`].
     pub fn from_found(found: Vec<RawFinding>) -> Self {
         if found.is_empty() { Self::Passed } else { Self::Found(found) }
     }
 
-    /// What was found, with the reason why the rest was not examined, if it was not.
+    /// Returns the outcome for these findings. `unexamined` is the reason why the rest was not
+    /// examined, if it was not.
     pub fn from_partial(found: Vec<RawFinding>, unexamined: Option<Reason>) -> Self {
         match unexamined {
             None => Self::from_found(found),

@@ -1,29 +1,30 @@
-//! Why a rule gave no answer.
+//! Reasons why a rule has no result.
 
-/// Declares the reasons: a variant for each, with the value of `{what}` where its sentence has one.
+/// Declares the reasons: a variant for each, with the value of `{what}` if its sentence has one.
 macro_rules! reasons {
     ($($name:ident = $key:literal $({ $what:ident })?,)*) => {
-        /// Why a rule gave no answer. The words are in the catalog (`data/findings/reasons.toml`).
+        /// The reason why a rule has no result. The texts are in the catalog
+        /// (`data/findings/reasons.toml`).
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Reason {
             $(
                 #[doc = concat!("`", $key, "`.")]
                 $name $({
-                    /// What it is about.
+                    /// The subject of the reason.
                     $what: String,
                 })?,
             )*
         }
 
         impl Reason {
-            /// Key in the catalog.
+            /// Returns the key in the catalog.
             pub fn key(&self) -> &'static str {
                 match self {
                     $(Self::$name { .. } => $key,)*
                 }
             }
 
-            /// Value for the placeholder `{what}`.
+            /// Returns the value for the placeholder `{what}`.
             pub fn what(&self) -> Option<&str> {
                 match self {
                     $($(Self::$name { $what } => Some($what),)?)*

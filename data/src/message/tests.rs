@@ -6,7 +6,7 @@ use base::text::placeholders;
 
 use crate::messages_code;
 
-/// An edited sentence needs no new code. A new message or value does: `cargo xtask messages`.
+/// An edited sentence needs no new code, but a new message or value does: `cargo xtask messages`.
 #[test]
 fn generated_code_is_current() {
     let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/messages");

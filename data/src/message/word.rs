@@ -7,7 +7,8 @@ use base::text::{Lang, Spelling, Text};
 
 use crate::ui;
 
-/// Words without values, such as the heading of a table. Only the tables create one: `data::ui::FIX`.
+/// Words without values, such as the heading of a table. Only the tables create one:
+/// `data::ui::FIX`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Label(&'static str);
@@ -17,23 +18,23 @@ impl Label {
         Self(key)
     }
 
-    /// The key in `data/ui.toml`.
+    /// Returns the key in `data/ui.toml`.
     pub const fn key(self) -> &'static str {
         self.0
     }
 
-    /// The words in both languages.
+    /// Returns the words in both languages.
     pub fn text(self) -> Text {
         ui::words(self.0)
     }
 
-    /// The words in one language.
+    /// Returns the words in one language.
     pub fn get(self, lang: Lang) -> String {
         ui::word(self.0, lang)
     }
 }
 
-/// The word for a severity.
+/// Returns the word for a severity.
 pub fn severity(severity: Severity) -> Label {
     match severity {
         Severity::Error => ui::ERROR,
@@ -58,7 +59,7 @@ macro_rules! labels {
     )*};
 }
 
-/// Declares sentences: a type for each.
+/// Declares sentences, with a type for each.
 macro_rules! sentences {
     ($($name:ident = $key:literal { $($field:ident: $kind:ident),+ $(,)? },)*) => {$(
         #[doc = concat!("Sentence `", $key, "`.")]
@@ -73,7 +74,7 @@ macro_rules! sentences {
 
         #[allow(non_camel_case_types, reason = "each type is named for its value")]
         impl<$($field: ::base::text::$kind),+> $name<$($field),+> {
-            /// The sentence in both languages.
+            /// Returns the sentence in both languages.
             pub fn text(self) -> ::base::text::Text {
                 $crate::message::spell($key, [$(($crate::message::plain(stringify!($field)), self.$field.spell())),+])
             }

@@ -1,5 +1,5 @@
-//! The functions of CANN's aclnn that kernels call, and what is known of them: processors, data
-//! types, AI CPU.
+//! The CANN aclnn functions that kernels call, with their documented processors and data types, and
+//! their use of AI CPU.
 
 use std::sync::LazyLock;
 
@@ -9,21 +9,21 @@ use base::chip::ChipFamily;
 
 use super::rows::rows;
 
-/// What the documents of CANN say of a function.
+/// The CANN documentation of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Doc {
-    /// The release whose documents were read.
+    /// The CANN release of the documentation.
     pub release: &'static str,
-    /// The processors that have it, as [`processor`] names them.
+    /// The documented processors, as [`processor`] names them.
     pub processors: Vec<&'static str>,
-    /// Each tensor argument with its data types, by the short names of [`short`].
+    /// The tensor arguments with their data types, by the short names of [`short`].
     pub arguments: Vec<(&'static str, Vec<&'static str>)>,
 }
 
-/// When a kernel runs on AI CPU, the scalar cores of the device.
+/// The condition under which a kernel runs on AI CPU, the scalar cores of the device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AiCpu {
-    /// There is nothing else.
+    /// Always.
     Only,
     /// For data types other than these.
     Except(Vec<&'static str>),
@@ -63,32 +63,33 @@ static AI_CPU: LazyLock<HashMap<&'static str, AiCpu>> = LazyLock::new(|| {
     rows.collect()
 });
 
-/// The functions of the one CANN whose headers were read.
+/// The functions in the headers of the only CANN that was read.
 static EXPORTED: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| rows(table("aclnn_8.1.RC1")).map(|row| row[0]).collect());
 
-/// The functions that the kernel of an aten overload may call; which one may depend on its
+/// Returns the functions that the kernel of an aten overload may call. The choice may depend on the
 /// arguments.
 pub fn functions(overload: &str) -> &'static [&'static str] {
     FUNCTIONS.get(overload).map_or(&[], Vec::as_slice)
 }
 
-/// What the documents say of a function.
+/// Returns the documentation of a function.
 pub fn doc(function: &str) -> Option<&'static Doc> {
     DOCS.get(function)
 }
 
-/// When the kernel of an aten overload runs on AI CPU.
+/// Returns the condition under which the kernel of an aten overload runs on AI CPU.
 pub fn ai_cpu(overload: &str) -> Option<&'static AiCpu> {
     AI_CPU.get(overload)
 }
 
-/// Whether CANN 8.1.RC1 has a function. No release before it is known to have one that it lacks.
+/// Returns whether CANN 8.1.RC1 has a function. No earlier release is known to have a function that
+/// 8.1.RC1 does not have.
 pub fn in_8_1_rc1(function: &str) -> bool {
     EXPORTED.contains(function)
 }
 
-/// The name of a chip in the documents.
+/// Returns the name of a chip in the documents.
 pub fn processor(chip: ChipFamily) -> Option<&'static str> {
     Some(match chip {
         ChipFamily::A910 => "910",
@@ -101,7 +102,7 @@ pub fn processor(chip: ChipFamily) -> Option<&'static str> {
     })
 }
 
-/// A data type of PyTorch by the short name of the documents: `float32` is `fp32`.
+/// Returns the short name of a PyTorch data type in the documents: `fp32` for `float32`.
 pub fn short(dtype: &str) -> &str {
     match dtype {
         "float16" | "half" => "fp16",

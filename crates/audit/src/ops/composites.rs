@@ -1,4 +1,4 @@
-//! What composed operators call: `data/ops/composites.tsv`.
+//! The operators that composed operators call: `data/ops/composites.tsv`.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ static BODIES: LazyLock<HashMap<&'static str, Body>> = LazyLock::new(|| {
     rows.collect()
 });
 
-/// The body of an overload, without `aten::`.
+/// Returns the body of an overload, named without `aten::`.
 pub(super) fn body(overload: &str) -> Option<Body> {
     BODIES.get(overload).copied()
 }
@@ -31,12 +31,12 @@ fn names(text: &'static str) -> impl Iterator<Item = &'static str> {
 }
 
 impl Body {
-    /// The overloads that it calls in every case.
+    /// Returns the overloads that it always calls.
     pub(super) fn always(self) -> impl Iterator<Item = &'static str> {
         names(self.always)
     }
 
-    /// The overloads that it calls with some arguments.
+    /// Returns the overloads that it calls with some arguments.
     pub(super) fn sometimes(self) -> impl Iterator<Item = &'static str> {
         names(self.sometimes)
     }

@@ -1,16 +1,15 @@
-//! How PyTorch chooses what runs for an overload on an NPU.
+//! How PyTorch selects the implementation of an overload on an NPU.
 //!
 //! In the order of the dispatcher (aten/src/ATen/core/dispatch, torchgen; torch_npu's
 //! `VariableFallbackKernel.cpp`):
 //!
 //! 1. torch_npu has registered a kernel: it runs.
-//! 2. The overload is generated from another one, or has a kernel composed of other operators:
-//!    that runs, and each operator that it calls is chosen in the same way.
-//! 3. Otherwise the fallback of torch_npu for all operators runs: it copies the tensors to the
-//!    host, runs the kernel of the CPU, and copies the results back. Where there is no kernel for
-//!    the CPU either, it raises an error.
+//! 2. The overload is generated from another one, or has a kernel composed of other operators: that
+//!    kernel runs, and each operator that it calls is dispatched in the same way.
+//! 3. Otherwise torch_npu's fallback for all operators runs: it copies the tensors to the host,
+//!    runs the CPU kernel, and copies the results back. Without a CPU kernel, it raises an error.
 //!
-//! That a kernel is chosen does not say that it accepts the data types and shapes at hand.
+//! A selected kernel may still reject the actual data types and shapes.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +17,7 @@ use super::composites;
 use super::tables::{Native, Tables};
 use super::target::Target;
 
-/// How deep operators made of operators are followed.
+/// The maximum nesting depth of composed operators that is followed.
 const DEPTH: usize = 8;
 
 /// How a kernel of torch_npu reaches the device.
@@ -33,14 +32,14 @@ pub struct Via {
 }
 
 impl Via {
-    /// The flags of `data/ops/kernels.tsv`.
+    /// Parses the flags of `data/ops/kernels.tsv`.
     pub(super) fn of(flags: &str) -> Self {
         let has = |flag| flags.contains(flag);
         Self { aclnn: has('N'), aclop: has('L'), own: has('T') }
     }
 }
 
-/// What the dispatcher chooses for an overload.
+/// The choice of the dispatcher for an overload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// A kernel of torch_npu.
@@ -51,12 +50,12 @@ pub enum Class {
     Implicit,
     /// The fallback to the CPU.
     Fallback,
-    /// The fallback, and no kernel for the CPU either: an error.
+    /// The fallback without a CPU kernel: an error.
     NoKernel,
 }
 
 impl Class {
-    /// The letter of the fact tables.
+    /// Returns the letter in the fact tables.
     pub fn letter(self) -> char {
         match self {
             Self::Kernel(_) => 'K',
@@ -68,28 +67,28 @@ impl Class {
     }
 }
 
-/// What becomes of an operator, when all that it is made of has been followed.
+/// The result of an operator after all of its components have been followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// A kernel of torch_npu runs.
     Native(Via),
-    /// It is made of other operators. Whether each of them is known to have a kernel.
+    /// The operator is composed of other operators.
     Decomposed {
         /// The operators that are known to run in its place.
         into: Vec<String>,
-        /// The tables know them all.
+        /// Whether the tables have all of its operators.
         whole: bool,
     },
-    /// This overload, itself or one that it is made of, falls back to the CPU.
+    /// This overload, which is the operator itself or one of its components, falls back to the CPU.
     Fallback(String),
-    /// This overload, itself or one that it is made of, has no kernel at all.
+    /// This overload, which is the operator itself or one of its components, has no kernel.
     NoKernel(String),
     /// The tables do not have this overload.
     Unknown,
 }
 
 impl Outcome {
-    /// The graver, the greater.
+    /// Returns the severity; a worse outcome has a larger number.
     fn rank(&self) -> u8 {
         match self {
             Self::Native(_) => 0,
@@ -102,23 +101,24 @@ impl Outcome {
     }
 }
 
-/// What is registered: by torch_npu, and by PyTorch for every device.
+/// The registrations of torch_npu, and those of PyTorch for every device.
 pub trait Registrations: Sync {
-    /// The kernel of torch_npu for the overload, without `aten::`.
+    /// Returns the kernel of torch_npu for the overload, named without `aten::`.
     fn kernel(&self, overload: &str) -> Option<Via>;
-    /// How PyTorch would run it without one.
+    /// Returns how PyTorch runs the overload without a torch_npu kernel.
     fn native(&self, overload: &str) -> Option<Native<'_>>;
-    /// The overloads that a composed one is known to call.
+    /// Returns the overloads that a composed one is known to call.
     fn parts(&self, overload: &str) -> Vec<String>;
-    /// Whether there is an operator `npu::name`. Nothing for a name that no torch_npu is known to
-    /// have.
+    /// Returns whether there is an operator `npu::name`; `None` for a name that no torch_npu is
+    /// known to have.
     fn custom(&self, name: &str) -> Option<bool>;
-    /// The overloads of aten of this base name, in the order of their names.
+    /// Returns the aten overloads with this base name, sorted by name.
     fn overloads(&self, base: &str) -> Vec<String>;
-    /// The operators `npu::` of this base name, with any overload.
+    /// Returns the `npu::` operators with this base name and any overload.
     fn custom_overloads(&self, base: &str) -> Vec<String>;
 
-    /// What the dispatcher chooses. Nothing for an overload that neither has.
+    /// Returns the choice of the dispatcher; `None` for an overload that is in neither
+    /// registration.
     fn class(&self, overload: &str) -> Option<Class> {
         if let Some(via) = self.kernel(overload) {
             return Some(Class::Kernel(via));
@@ -136,21 +136,21 @@ pub trait Registrations: Sync {
         })
     }
 
-    /// What becomes of an overload.
+    /// Returns the outcome of an overload.
     fn outcome(&self, overload: &str) -> Outcome {
         follow(self, overload, &mut BTreeMap::new(), DEPTH)
     }
 }
 
-/// As [`Registrations::outcome`]. `seen` holds what was followed before, and nothing of what is being
-/// followed.
+/// Implements [`Registrations::outcome`]. `seen` maps overloads to their outcomes; `None` marks an
+/// overload that is being followed.
 fn follow<R: Registrations + ?Sized>(
     all: &R,
     overload: &str,
     seen: &mut BTreeMap<String, Option<Outcome>>,
     depth: usize,
 ) -> Outcome {
-    // What calls itself by way of others is not known to end anywhere.
+    // Recursion through other operators has no known outcome.
     let endless = || Outcome::Decomposed { into: vec![overload.to_owned()], whole: false };
     match seen.get(overload) {
         Some(Some(outcome)) => return outcome.clone(),
@@ -193,7 +193,8 @@ fn step<R: Registrations + ?Sized>(
     if parts.is_empty() {
         parts.extend(of_each(all, overload));
     }
-    // The samples reach nothing else: it changes how a tensor is seen, and computes nothing.
+    // The samples reach no other operator, so this one only changes the view of a tensor and
+    // computes nothing.
     if parts == [overload] {
         return Outcome::Decomposed { into: Vec::new(), whole: true };
     }
@@ -201,7 +202,7 @@ fn step<R: Registrations + ?Sized>(
     let mut worst: Option<Outcome> = None;
     for part in parts.iter().filter(|part| *part != overload) {
         let outcome = match follow(all, part, seen, depth - 1) {
-            // What this one is made of is among the parts too: they are all that was reached.
+            // The samples also contain the components of this part, so the parts are complete.
             Outcome::Decomposed { into, whole: false } if into.is_empty() => {
                 Outcome::Decomposed { into, whole: true }
             }
@@ -211,7 +212,7 @@ fn step<R: Registrations + ?Sized>(
             worst = Some(outcome);
         }
     }
-    // Which arguments lead to what falls back is not known.
+    // The arguments that lead to a fallback are unknown.
     let may_fail = optional.into_iter().flat_map(composites::Body::sometimes).any(|part| {
         matches!(follow(all, part, seen, depth - 1), Outcome::Fallback(_) | Outcome::NoKernel(_))
     });
@@ -228,8 +229,9 @@ fn step<R: Registrations + ?Sized>(
     }
 }
 
-/// What an operator on lists calls for each tensor where no kernel takes the list at once: the
-/// operator of the same name (`foreach_tensor_…_slow` in aten/src/ATen/native/ForeachOpsKernels.cpp).
+/// Returns the operator that an operator on lists calls for each tensor if no kernel takes the
+/// list: the operator of the same name (`foreach_tensor_…_slow` in
+/// aten/src/ATen/native/ForeachOpsKernels.cpp).
 fn of_each<R: Registrations + ?Sized>(all: &R, overload: &str) -> Option<String> {
     let rest = overload.strip_prefix("_foreach_")?;
     let (base, list) = rest.split_once('.').unwrap_or((rest, ""));
@@ -243,12 +245,12 @@ fn of_each<R: Registrations + ?Sized>(all: &R, overload: &str) -> Option<String>
     names.into_iter().find(|name| all.class(name).is_some())
 }
 
-/// The tables of the program, at one target.
+/// The built-in tables at one target.
 #[derive(Debug, Clone, Copy)]
 pub struct Shipped<'a> {
     /// All tables.
     pub tables: &'a Tables,
-    /// The column and the PyTorch.
+    /// The torch_npu column and the PyTorch version.
     pub target: &'a Target,
 }
 
@@ -278,15 +280,15 @@ impl Registrations for Shipped<'_> {
     }
 }
 
-/// What an overload that is composed of others calls in every case: its recorded body, or else the
+/// Returns the overloads that a composed overload always calls: its recorded body, or else the
 /// samples of the API of the same name.
 pub(crate) fn known_parts(overload: &str) -> Vec<String> {
     if let Some(body) = composites::body(overload) {
         return body.always().map(str::to_owned).collect();
     }
     let base = overload.split('.').next().unwrap_or(overload);
-    // In place and plain, an operator is composed of the same ones; its name may say which
-    // module of torch it belongs to.
+    // An operator and its in-place variant have the same components. The name may contain the torch
+    // module of the operator.
     let plain = base.strip_suffix('_').filter(|name| !name.ends_with('_')).unwrap_or(base);
     let mut names = vec![plain.to_owned(), format!("nn.functional.{plain}")];
     for module in ["linalg", "fft", "special"] {
@@ -311,7 +313,7 @@ mod tests {
         Shipped { tables: Tables::get(), target: &target }.outcome(overload)
     }
 
-    /// Facts that the documents name, each by another way.
+    /// Documented outcomes, each reached in a different way.
     #[test]
     fn known_operators_end_where_they_end() {
         assert!(matches!(outcome("2.9.0", "add.Tensor"), Outcome::Native(Via { aclnn: true, .. })));
@@ -321,7 +323,7 @@ mod tests {
         // A kernel was there in 7.1 and is gone since 7.2.
         assert!(matches!(outcome("2.6.0", "ctc_loss.Tensor"), Outcome::Native(_)));
         assert!(!matches!(outcome("2.6.0.post5", "ctc_loss.Tensor"), Outcome::Native(_)));
-        // linalg.inv is composed, and what it is made of falls back; inverse has a kernel.
+        // linalg.inv is composed and has a component that falls back; inverse has a kernel.
         assert_eq!(
             outcome("2.9.0", "linalg_inv"),
             Outcome::Fallback("linalg_inv_ex.inverse".into())
@@ -335,7 +337,7 @@ mod tests {
         assert_eq!(outcome("2.9.0", "no_such_op"), Outcome::Unknown);
     }
 
-    /// Which release registers a composite decides whether its body matters.
+    /// The body of a composite matters only in releases that do not register the composite.
     #[test]
     fn bodies_are_followed_where_nothing_is_registered_above_them() {
         let falls = |version: &str, name: &str| match outcome(version, name) {

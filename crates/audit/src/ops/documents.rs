@@ -1,8 +1,9 @@
-//! The limits of PyTorch APIs in the documents of torch_npu: `data/ops/api_docs.tsv`, with the
-//! texts of `data/ops/limits.tsv`.
+//! The limits of PyTorch APIs in the torch_npu documents: `data/ops/api_docs.tsv`, with the texts
+//! of `data/ops/limits.tsv`.
 //!
-//! They are lists that people keep, of what was tested: an API that they call unsupported may well have a
-//! kernel, and the other way round. What is registered decides; they are told beside it.
+//! The documents are manually maintained lists of tested APIs. An API documented as unsupported may
+//! well have a kernel, and vice versa. The registrations decide, and the report shows the documents
+//! next to them.
 
 use std::sync::LazyLock;
 
@@ -14,33 +15,34 @@ use super::tables::Runs;
 /// A documented limit that is neither a data type nor a chip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentedLimit {
-    /// Its name.
+    /// The key of the limit.
     pub key: &'static str,
-    /// The argument that it limits, and the values that are allowed, where a call can show another.
+    /// The limited argument and its allowed values, if a call can show a different one.
     pub allowed: Option<(&'static str, Vec<&'static str>)>,
-    /// What is limited, in English.
+    /// The limit in English.
     pub en: &'static str,
-    /// What is limited, in Chinese.
+    /// The limit in Chinese.
     pub zh: &'static str,
 }
 
 /// The support of an API in one document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentedSupport {
-    /// Whether it calls it supported.
+    /// Whether the document marks the API as supported.
     pub supported: bool,
-    /// The data types that it lists by argument, by their short names; `*` where it names none.
+    /// The documented data types by argument, as short names; `*` where the document names no
+    /// argument.
     pub types: Vec<(&'static str, Vec<&'static str>)>,
-    /// Chips that it does not list, by their names here: `A2`, `A3`, `950`.
+    /// Chips that are missing from the document: `A2`, `A3`, `950`.
     pub missing: Vec<&'static str>,
-    /// Its other limits.
+    /// Other limits.
     pub limits: Vec<&'static DocumentedLimit>,
 }
 
-/// The documents of one release for one version of PyTorch.
+/// The documents of one release for one PyTorch version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Documents {
-    /// The version of PyTorch and the release, as `2.9.0-26.0.0`.
+    /// The PyTorch version and the release, as in `2.9.0-26.0.0`.
     pub name: &'static str,
     column: usize,
 }
@@ -49,7 +51,7 @@ struct Table {
     documents: Vec<&'static str>,
     supports: HashMap<&'static str, DocumentedSupport>,
     apis: HashMap<&'static str, Runs<'static>>,
-    /// Methods of tensors by their name alone.
+    /// Full names of tensor methods by method name.
     methods: HashMap<&'static str, &'static str>,
 }
 
@@ -113,15 +115,16 @@ fn parse_support(
     }
 }
 
-/// Numbers of a release, to tell which one is later; nothing of the main line.
+/// Returns the numbers of a release for comparison; `None` for the main line.
 fn numbers(release: &str) -> Option<Vec<u32>> {
     let parts: Option<Vec<u32>> = release.split('.').map(|part| part.parse().ok()).collect();
     parts.filter(|parts| !parts.is_empty())
 }
 
 impl Documents {
-    /// Those that speak for a release: of the same PyTorch, the last of no later release, or else the
-    /// first. Of the main line and of a wheel, the last. Nothing where no document is of this PyTorch.
+    /// Returns the documents for a release: those of the same PyTorch version with the newest
+    /// release that is not later, or else with the first one. For the main line and for a wheel,
+    /// the newest. `None` if no documents cover this PyTorch version.
     pub fn of(torch: &str, release: &str) -> Option<Self> {
         let all = TABLE.documents.iter().enumerate().filter_map(|(column, name)| {
             let (of, at) = name.split_once('-')?;
@@ -143,29 +146,30 @@ impl Documents {
         found.map(|(_, one)| *one).or_else(|| all.last().map(|(_, one)| *one))
     }
 
-    /// Returns the documented support of an API; nothing if they do not limit or do not list it.
+    /// Returns the documented support of an API; `None` if the documents do not limit or do not
+    /// list it.
     pub fn support(self, api: &str) -> Option<&'static DocumentedSupport> {
         TABLE.supports.get(TABLE.apis.get(api)?.at(self.column)?)
     }
 }
 
-/// The name of an API that some document limits, for as long as the program runs.
+/// Returns the name of an API that some document limits, with static lifetime.
 pub fn api(path: &str) -> Option<&'static str> {
     TABLE.apis.get_key_value(path).map(|(name, _)| *name)
 }
 
-/// The name of a method of tensors that some document limits.
+/// Returns the full name of a tensor method that some document limits.
 pub fn method(name: &str) -> Option<&'static str> {
     TABLE.methods.get(name).copied()
 }
 
-/// Arguments that a limit is about.
+/// Arguments that have a limit.
 static LIMITED: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let named = LIMITS.values().filter_map(|word| word.allowed.as_ref().map(|(name, _)| *name));
     named.chain(["dtype"]).collect()
 });
 
-/// Whether some limit allows only some values of an argument of this name.
+/// Returns whether a limit restricts the values of an argument with this name.
 pub fn limits_argument(name: &str) -> bool {
     LIMITED.contains(name)
 }

@@ -1,4 +1,4 @@
-//! Kernels of torch_npu that do their work on the host.
+//! Kernels of torch_npu that compute on the host.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use foldhash::HashMap;
 use super::rows::rows;
 use super::tables::Runs;
 
-/// The releases, and each overload with how it works in them.
+/// The releases, and how each overload runs in them.
 type Kinds = (Vec<&'static str>, HashMap<&'static str, Runs<'static>>);
 
 static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
@@ -17,8 +17,8 @@ static KINDS: LazyLock<Kinds> = LazyLock::new(|| {
     (releases.map_or_else(Vec::new, |line| line.split(' ').collect()), rows)
 });
 
-/// Whether the kernel of the overload works on the host in any case, in this release of torch_npu or
-/// the last one before it whose sources were read.
+/// Returns whether the kernel of the overload always computes on the host, in this torch_npu
+/// release or in the last earlier one with known sources.
 pub fn always(overload: &str, release: &str) -> bool {
     let (releases, kinds) = &*KINDS;
     let Some(runs) = kinds.get(overload) else { return false };
@@ -26,8 +26,8 @@ pub fn always(overload: &str, release: &str) -> bool {
     at.and_then(|at| runs.at(at)) == Some("always")
 }
 
-/// The numbers of a release, so that they compare; what is no release of torch_npu (the version of
-/// a wheel, `master`) is the newest.
+/// Returns the numbers of a release for comparison. A text that is not a torch_npu release (the
+/// version of a wheel, `master`) counts as the newest.
 fn order(release: &str) -> Vec<u32> {
     let numbers: Option<Vec<u32>> =
         release.split('.').map(|part| part.trim_start_matches("rc").parse().ok()).collect();

@@ -1,4 +1,4 @@
-//! Operators of other libraries than torch: `data/ops/libraries.tsv`.
+//! Operators of libraries other than torch: `data/ops/libraries.tsv`.
 
 use std::sync::LazyLock;
 
@@ -6,27 +6,27 @@ use foldhash::HashMap;
 
 use super::rows::rows;
 
-/// What a call with NPU tensors meets, by what the library registers.
+/// The result of a call with NPU tensors, by the registrations of the library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behaviour {
     /// A kernel for NPUs.
     Native,
-    /// A kernel for the CPU and none for NPUs: torch_npu copies, where it has a fallback.
+    /// A kernel for the CPU and none for NPUs: torch_npu copies the tensors, if it has a fallback.
     Fallback,
-    /// The library's function runs for every device, and what it calls decides.
+    /// The library's function runs on every device, and the operators that it calls decide.
     Neutral,
-    /// CUDA kernels alone, or a check for CUDA tensors.
+    /// CUDA kernels only, or a check for CUDA tensors.
     Raises,
 }
 
 /// An operator of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LibraryOperator {
-    /// What happens to it.
+    /// The result of calling it.
     pub behaviour: Behaviour,
     /// The Python package that defines it.
     pub library: &'static str,
-    /// What computes the same on an NPU, where the sources name something.
+    /// The equivalent on an NPU, if the sources name one.
     pub replacement: Option<&'static str>,
 }
 
@@ -46,19 +46,19 @@ static KNOWN: LazyLock<HashMap<&'static str, LibraryOperator>> = LazyLock::new(|
     rows.collect()
 });
 
-/// An operator by its name with namespace, `torchvision::nms`.
+/// Returns an operator by its name with namespace, such as `torchvision::nms`.
 pub fn operator(name: &str) -> Option<LibraryOperator> {
     KNOWN.get(name).copied()
 }
 
-/// A module with kernels that are no operators of torch.
+/// A module with kernels that are not torch operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelModule {
     /// Its name.
     pub name: &'static str,
-    /// A part of it runs on NPUs; otherwise none does.
+    /// Whether a part of it runs on NPUs; otherwise nothing does.
     pub partly: bool,
-    /// What computes the same on an NPU, where the sources name something.
+    /// The equivalent on an NPU, if the sources name one.
     pub replacement: Option<&'static str>,
 }
 
@@ -76,14 +76,15 @@ static MODULES: LazyLock<HashMap<&'static str, KernelModule>> = LazyLock::new(||
     rows.collect()
 });
 
-/// The row of a module, or of a package above it, whose kernels need CUDA tensors.
+/// Returns the row of a module, or of a package above it, whose kernels need CUDA tensors.
 pub fn kernel_module(module: &str) -> Option<KernelModule> {
     let mut ends = module.match_indices('.').map(|(end, _)| end).chain([module.len()]);
     ends.find_map(|end| MODULES.get(&module[..end]).copied())
 }
 
-/// Whether torch_npu for this torch copies what has no kernel to the CPU, in every namespace: 1.11
-/// and 2.0.1 send only listed operators there (`codegen/dest/register_dispatch_key.py`).
+/// Returns whether the torch_npu for this torch version runs operators without a kernel on the CPU
+/// in every namespace. The versions for 1.11 and 2.0.1 do so only for listed operators
+/// (`codegen/dest/register_dispatch_key.py`).
 pub fn falls_back(torch: &str) -> bool {
     !["1.", "2.0"].iter().any(|old| torch.starts_with(old))
 }

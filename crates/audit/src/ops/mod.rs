@@ -1,9 +1,9 @@
-//! What is known of operators: which overloads torch_npu has a kernel for, release by release, and
-//! what happens to those it has none for.
+//! The operator tables: the overloads with a torch_npu kernel, release by release, and the behavior
+//! of the others.
 //!
-//! [`tables`] holds the tables below `data/ops/`; [`target`] chooses the column of a torch_npu;
-//! [`dispatch`] is the rule by which PyTorch chooses a kernel, the same for the tables and for
-//! the registration files of an installation ([`installed`]).
+//! [`tables`] holds the tables below `data/ops/`. [`target`] selects the column of a torch_npu.
+//! [`dispatch`] is the rule by which PyTorch selects a kernel, the same for the tables and for the
+//! registration files of an installation ([`installed`]).
 
 pub mod aclnn;
 mod composites;
@@ -23,7 +23,7 @@ pub use dispatch::{Class, Outcome, Registrations, Via};
 pub use tables::Tables;
 pub use target::{Match, Target};
 
-/// The tables below `data/ops/` and the cells that every row has at least.
+/// The tables below `data/ops/` and the minimum number of cells per row.
 const TABLES: [(&str, usize); 21] = [
     ("aclnn", 2),
     ("aclnn_8.1.RC1", 1),
@@ -47,14 +47,14 @@ const TABLES: [(&str, usize); 21] = [
     ("sync", 1),
     ("tables", 7),
 ];
-/// The most rows of a table: names get numbers of 16 bits.
+/// The maximum number of rows of a table, because names are numbered with 16 bits.
 const MAX_ROWS: usize = 16_000;
 
-/// Checks the tables of a pack whose readers are in this crate.
+/// Checks those tables of a pack that this crate reads.
 ///
 /// # Errors
 ///
-/// For the first table that its reader refuses.
+/// Returns an error for the first invalid table.
 pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
     for (name, cells) in TABLES {
         let name = format!("ops/{name}.tsv");
@@ -74,12 +74,12 @@ pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
     Ok(())
 }
 
-/// The rows of a table below `data/ops/` that another part of the program reads.
+/// Returns the rows of a table below `data/ops/` that another part of the program reads.
 pub(crate) fn table_rows(name: &str) -> impl Iterator<Item = rows::Row<'static>> {
     rows::rows(table_text(name))
 }
 
-/// The text of a table below `data/ops/` that another part of the program reads.
+/// Returns the text of a table below `data/ops/` that another part of the program reads.
 pub fn table_text(name: &str) -> &'static str {
     data::text(&format!("ops/{name}.tsv"))
 }

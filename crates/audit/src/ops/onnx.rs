@@ -1,4 +1,4 @@
-//! Which operators of ONNX CANN's parser knows.
+//! The ONNX operators that the CANN parser supports.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use foldhash::HashMap;
 
 use super::rows::rows;
 
-/// Each operator with its first and last opset in the tables.
+/// The operators with their first and last opset in the tables.
 static KNOWN: LazyLock<HashMap<String, (i64, i64)>> = LazyLock::new(|| {
     let text = data::text("ops/onnx.tsv");
     let rows = rows(text).filter_map(|row| {
@@ -16,14 +16,14 @@ static KNOWN: LazyLock<HashMap<String, (i64, i64)>> = LazyLock::new(|| {
     rows.collect()
 });
 
-/// The first and the last opset for which the tables map an operator: `Conv`, or with its domain
-/// `com.example::Op`.
+/// Returns the first and the last opset for which the tables map an operator: `Conv`, or with a
+/// domain `com.example::Op`.
 pub fn opsets(name: &str) -> Option<(i64, i64)> {
     KNOWN.get(name).copied()
 }
 
-/// The last opset for which the tables map the operators of ONNX itself: nothing is known of what
-/// is newer. (Some operators of Ascend's own have later ones.)
+/// Returns the last opset for which the tables map the standard ONNX operators. The support of
+/// newer opsets is unknown. (Some operators of Ascend have later opsets.)
 pub fn newest() -> i64 {
     opsets("Abs").map_or(0, |(_, last)| last)
 }
@@ -32,19 +32,19 @@ pub fn newest() -> i64 {
 /// 1.23.2): no plug-in is registered for an opset after [`newest`].
 pub const NEWEST_READ: i64 = 28;
 
-/// Whether the parser itself handles an operator, at any opset: `kOnnxOpMap` in
+/// Returns whether the parser handles an operator itself, at any opset: `kOnnxOpMap` in
 /// `parser/parser/onnx/onnx_parser.cc` of hicann/ge.
 pub fn is_built_in(name: &str) -> bool {
     ["Constant", "FileConstant", "Input"].contains(&name)
 }
 
-/// Whether the parser refuses every operator of this opset: it looks up `ai.onnx::20::Add` and does
-/// not try an older opset (`ConstructOriType` in the same file; E13010, then E16002).
+/// Returns whether the parser rejects every operator of this opset: it looks up `ai.onnx::20::Add`
+/// and does not try an older opset (`ConstructOriType` in the same file; E13010, then E16002).
 pub fn is_refused_opset(opset: i64) -> bool {
     (newest() + 1..=NEWEST_READ).contains(&opset)
 }
 
-/// Whether the parser refuses this operator for its opset alone.
+/// Returns whether the parser rejects this operator because of its opset.
 pub fn is_refused(name: &str, opset: i64) -> bool {
     is_refused_opset(opset) && !is_built_in(name)
 }

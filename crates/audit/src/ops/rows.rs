@@ -9,7 +9,7 @@ pub(crate) struct Row<'t> {
     count: usize,
 }
 
-/// The most columns that a table has.
+/// The maximum number of columns of a table.
 const MOST: usize = 8;
 
 impl<'t> Row<'t> {
@@ -29,8 +29,8 @@ impl<'t> Deref for Row<'t> {
     }
 }
 
-/// The rows of a table: what is no comment. Nothing is allocated for them, and the text is gone
-/// through once: there are thousands, which are read in every run that has to do with operators.
+/// Returns the rows of a table without its comments. The reader allocates nothing and scans the
+/// text once, because every run that handles operators reads thousands of rows.
 pub(crate) fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
     let mut ends = memchr::memchr2_iter(b'\t', b'\n', text.as_bytes());
     let mut start = 0;
@@ -47,7 +47,7 @@ pub(crate) fn rows(text: &str) -> impl Iterator<Item = Row<'_>> {
             if row.is_empty() && start >= text.len() {
                 return None;
             }
-            // The last row may lack the end of its line.
+            // The last row may have no newline.
             if !text[..start].ends_with('\n') {
                 row.push(&text[start..]);
                 start = text.len();

@@ -8,22 +8,23 @@ use foldhash::{HashMap, HashMapExt as _};
 
 use super::rows::rows;
 
-/// Values that change over the columns of a table, as runs of equal ones: `0-11:NL 12:L`.
+/// Values over the columns of a table, as runs of equal ones: `0-11:NL 12:L`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Runs<'a>(&'a str);
 
 impl<'a> Runs<'a> {
-    /// The runs that a cell of a table holds.
+    /// Wraps the runs in a cell of a table.
     pub(super) fn new(cell: &'a str) -> Self {
         Self(cell)
     }
 
-    /// The value in a column, if there is one.
+    /// Returns the value in a column, if there is one.
     pub fn at(self, column: usize) -> Option<&'a str> {
         self.iter().find(|(first, last, _)| (*first..=*last).contains(&column)).map(|run| run.2)
     }
 
-    /// First and last column of each run, and its value. What does not have this form is no run.
+    /// Returns the first and last column of each run, and its value. Text of another form is
+    /// skipped.
     pub fn iter(self) -> impl Iterator<Item = (usize, usize, &'a str)> {
         self.0.split(' ').filter_map(|run| {
             let (span, value) = run.split_once(':')?;
@@ -33,19 +34,19 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Where a table of operators comes from.
+/// The origin of a table of operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The registration files in the sources of a release.
     Release,
-    /// The dispatcher, after the library of a published wheel had registered itself.
+    /// The dispatcher, after the library of a published wheel registered its operators.
     Dispatcher,
     /// The registration files in a published wheel.
     Files,
 }
 
 impl Origin {
-    /// The kind that `data/ops/tables.tsv` states.
+    /// Parses the kind in `data/ops/tables.tsv`.
     fn of(kind: &str) -> Self {
         match kind {
             "wheel" => Self::Dispatcher,
@@ -54,7 +55,7 @@ impl Origin {
         }
     }
 
-    /// Whether the table is of a wheel, and of nothing else.
+    /// Returns whether the table covers only one wheel.
     pub fn is_wheel(self) -> bool {
         self != Self::Release
     }
@@ -63,21 +64,21 @@ impl Origin {
 /// One column of the tables: a release of torch_npu, or a wheel of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Where it comes from.
+    /// The origin of the column.
     pub origin: Origin,
-    /// The version of PyTorch.
+    /// The PyTorch version.
     pub torch: &'static str,
     /// The release of torch_npu, such as `7.3.0`, or the version of the wheel.
     pub release: &'static str,
     /// The wheels that are built from this release.
     pub wheels: Vec<&'static str>,
-    /// The versions of CANN that its documents name, one or none in practice.
+    /// The CANN versions that its documents name, one or none in practice.
     pub cann: Vec<&'static str>,
-    /// Day of the release, as written there.
+    /// The release date, as published.
     pub date: Option<&'static str>,
 }
 
-/// How PyTorch would run an overload on a device that registers nothing, in one version.
+/// How PyTorch runs an overload on a device that registers nothing, in one version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Native<'a> {
     /// The overload that the generated code calls.
@@ -86,29 +87,29 @@ pub struct Native<'a> {
     pub flags: &'a str,
 }
 
-/// What an API of PyTorch reaches.
+/// The operators that a PyTorch API reaches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Api {
     /// Dotted name, `torch.nn.functional.gelu`.
     pub name: &'static str,
-    /// Other names of it, without `torch.`.
+    /// Other names of the API, without `torch.`.
     pub aliases: Vec<&'static str>,
-    /// There is a method of `Tensor` of this name.
+    /// Whether `Tensor` has a method of this name.
     pub method: bool,
     /// Overloads that every use reaches.
     pub always: Vec<&'static str>,
-    /// Overloads that some uses reach, by their arguments.
+    /// Overloads that some uses reach, depending on their arguments.
     pub sometimes: Vec<&'static str>,
     /// Overloads of the backward pass.
     pub backward: Vec<&'static str>,
 }
 
-/// Everything that ships about operators.
+/// All built-in operator tables.
 #[derive(Debug)]
 pub struct Tables {
-    /// The columns, ordered by version of PyTorch and then by release.
+    /// The columns, ordered by PyTorch version and then by release.
     pub columns: Vec<Column>,
-    /// The versions of PyTorch of `native`.
+    /// The PyTorch versions of `native`.
     pub torch: Vec<&'static str>,
     kernels: BTreeMap<&'static str, Runs<'static>>,
     custom: BTreeMap<&'static str, Runs<'static>>,
@@ -116,7 +117,7 @@ pub struct Tables {
 }
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| {
-    // The rows live as long as the program, which reads each table at most once.
+    // The rows live as long as the program, and each table is read at most once.
     let text = |name: &str| data::text(&format!("ops/{name}.tsv"));
     let runs = |name| -> BTreeMap<&'static str, Runs<'static>> {
         rows(text(name)).map(|row| (row[0], Runs::new(row[1]))).collect()
@@ -180,7 +181,7 @@ fn api(row: &[&'static str]) -> Api {
 }
 
 impl Column {
-    /// Whether it is of a published release or beta, not of a branch.
+    /// Returns whether the column is of a published release or beta, not of a branch.
     pub fn is_published(&self) -> bool {
         self.origin == Origin::Release
             && !self.release.starts_with("branch")
@@ -189,9 +190,9 @@ impl Column {
 }
 
 impl Tables {
-    /// The release that speaks for a column where something is known of releases alone: of a wheel
-    /// the one that it is built from, or the last one for the same PyTorch before it was built. A
-    /// wheel of no known release keeps its own version.
+    /// Returns the release for facts that are known by release only. For a wheel, it is the release
+    /// that the wheel is built from, or the last one for the same PyTorch before the build. A wheel
+    /// without a known release keeps its own version.
     pub fn release_of(&self, column: &Column) -> &'static str {
         if !column.origin.is_wheel() {
             return column.release;
@@ -204,41 +205,41 @@ impl Tables {
         found.map_or(column.release, |one| one.release)
     }
 
-    /// The tables of the program.
+    /// Returns the built-in tables.
     pub fn get() -> &'static Self {
         &TABLES
     }
 
-    /// In which columns there is an NPU kernel for the aten overload `name` (without `aten::`),
-    /// with flags as `data/ops/kernels.tsv` explains them.
+    /// Returns the columns with an NPU kernel for the aten overload `name` (without `aten::`), with
+    /// flags as `data/ops/kernels.tsv` explains them.
     pub fn kernel(&self, name: &str) -> Option<Runs<'static>> {
         self.kernels.get(name).copied()
     }
 
-    /// In which columns there is an operator `npu::name`.
+    /// Returns the columns with an operator `npu::name`.
     pub fn custom(&self, name: &str) -> Option<Runs<'static>> {
         self.custom.get(name).copied()
     }
 
-    /// How a version of PyTorch (a number of `torch`) would run the aten overload `name` on a
-    /// device that registers nothing. Nothing where that version does not have it.
+    /// Returns how a PyTorch version (an index of `torch`) runs the aten overload `name` on a
+    /// device that registers nothing; `None` if that version does not have the overload.
     pub fn native(&self, name: &str, torch: usize) -> Option<Native<'static>> {
         let (source, runs) = self.native.get(name)?;
         runs.at(torch).map(|flags| Native { source: *source, flags })
     }
 
-    /// Whether some version of PyTorch has this aten overload.
+    /// Returns whether any PyTorch version has this aten overload.
     pub fn knows(&self, name: &str) -> bool {
         self.native.contains_key(name) || self.kernels.contains_key(name)
     }
 
-    /// The number of the version of PyTorch in `torch`.
+    /// Returns the index of a PyTorch version in `torch`.
     pub fn torch_number(&self, version: &str) -> Option<usize> {
         self.torch.iter().position(|known| *known == version)
     }
 
-    /// The aten overloads whose name begins with `base` and has an overload name or none: `add`
-    /// gives `add.Tensor`, `add.out` and so on, in the order of their names.
+    /// Returns the aten overloads with the base name `base`, sorted by name: `add` gives
+    /// `add.Tensor`, `add.out` and so on.
     pub fn overloads(&self, base: &str) -> Vec<&'static str> {
         let mut names = of_base(&self.native, base);
         names.extend(of_base(&self.kernels, base));
@@ -247,18 +248,18 @@ impl Tables {
         names
     }
 
-    /// The names of all operators of aten, without overload; some of them more than once.
+    /// Returns the names of all aten operators without overload. Some occur more than once.
     pub fn base_names(&self) -> impl Iterator<Item = &'static str> {
         let names = self.native.keys().chain(self.kernels.keys());
         names.map(|name| name.split('.').next().unwrap_or(name))
     }
 
-    /// The operators `npu::` of this name, with any overload.
+    /// Returns the `npu::` operators with this base name and any overload.
     pub fn custom_overloads(&self, base: &str) -> Vec<&'static str> {
         of_base(&self.custom, base)
     }
 
-    /// The API of PyTorch of this name, with `torch.` or without, or of this other name.
+    /// Returns the PyTorch API with this name, with or without `torch.`, or with this alias.
     pub fn api(name: &str) -> Option<&'static Api> {
         let (apis, names) = &*APIS;
         let name = name.strip_prefix("torch.").unwrap_or(name);
@@ -266,7 +267,7 @@ impl Tables {
     }
 }
 
-/// The names that are `base`, alone or with an overload.
+/// Returns the names that equal `base`, or `base` with an overload.
 fn of_base<T>(rows: &BTreeMap<&'static str, T>, base: &str) -> Vec<&'static str> {
     let from = rows.range::<str, _>((Bound::Included(base), Bound::Unbounded));
     let names = from.map(|(name, _)| *name).take_while(|name| name.starts_with(base));
@@ -288,7 +289,7 @@ mod tests {
         assert_eq!(Runs("nonsense 3-x:N").iter().count(), 0);
     }
 
-    /// Every row can be read to its end, within the columns that there are.
+    /// Every row can be parsed completely and uses only existing columns.
     #[test]
     fn tables_are_whole() {
         let tables = Tables::get();
@@ -343,7 +344,7 @@ mod tests {
             let is = |one: &&Column| one.origin.is_wheel() && one.release == wheel;
             tables.release_of(tables.columns.iter().find(is).unwrap())
         };
-        // Named by the release; built after it; of no release that is known.
+        // Named by the release; built after it; of no known release.
         assert_eq!(of("2.5.1.post1"), "7.1.0");
         assert_eq!(of("2.9.0.post4"), "26.0.1");
         assert_eq!(of("2.9.1"), "26.0.0");

@@ -1,31 +1,31 @@
-//! Which column of the tables speaks for a torch_npu.
+//! Selects the column of the tables for a torch_npu.
 
 use super::tables::{Column, Origin, Tables};
 use data::{Fault, faults};
 
-/// How well a column fits what was asked for.
+/// How well a column fits the requested torch_npu.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Match {
-    /// It was read out of this very wheel.
+    /// The column was read from exactly this wheel.
     Wheel,
-    /// The wheel is built from this release, or the release itself was named.
+    /// The wheel is built from this release, or the release was requested.
     Release,
-    /// Nothing is known of this wheel: the nearest one of the same PyTorch speaks for it.
+    /// The wheel is unknown, and the nearest one for the same PyTorch is used.
     Nearest,
 }
 
-/// A torch_npu and the column that speaks for it.
+/// A torch_npu and its column in the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// The number of the column.
+    /// The index of the column.
     pub column: usize,
-    /// The number of the version of PyTorch in [`Tables::torch`].
+    /// The index of the PyTorch version in [`Tables::torch`].
     pub torch: usize,
-    /// How well it fits.
+    /// How well the column fits.
     pub how: Match,
 }
 
-/// The part of a version that names the wheel: without `+git…`, `.dev…`.
+/// Returns the part of a version that names the wheel, without `+git…`, `.dev…`.
 fn wheel(version: &str) -> &str {
     let version = version.trim().trim_start_matches(['v', 'V']);
     let version = version.split('+').next().unwrap_or(version);
@@ -55,8 +55,8 @@ impl<'a> Build<'a> {
 }
 
 impl Target {
-    /// The column for a version of torch_npu: a wheel such as `2.9.0.post2`, or a release with
-    /// its PyTorch such as `2.9.0-26.0.0`. Nothing where no table has that PyTorch.
+    /// Returns the column for a torch_npu version: a wheel such as `2.9.0.post2`, or a release with
+    /// its PyTorch version such as `2.9.0-26.0.0`. `None` if no table has that PyTorch version.
     pub fn find(tables: &Tables, version: &str) -> Option<Self> {
         let asked = wheel(version);
         let target = |column: usize, how| {
@@ -76,7 +76,7 @@ impl Target {
             return target(at, Match::Release);
         }
         let asked = Build::parse(asked)?;
-        // A patch of PyTorch changes no overloads: 2.14.1 has those of 2.14.0.
+        // A patch release of PyTorch changes no overloads: 2.14.1 has those of 2.14.0.
         let fits = |column: &&Column| {
             Build::parse(column.torch)
                 .is_some_and(|known| known.minor == asked.minor && known.patch <= asked.patch)
@@ -93,11 +93,11 @@ impl Target {
         target(nearest.or_else(any)?, Match::Nearest)
     }
 
-    /// As [`Target::find`].
+    /// Finds a target like [`Target::find`].
     ///
     /// # Errors
     ///
-    /// With the sentence that says what is expected, where nothing fits.
+    /// Returns a fault that lists the expected versions if nothing fits.
     pub fn asked(tables: &Tables, version: &str) -> Result<Self, Fault> {
         let mut torches: Vec<&str> = tables.columns.iter().map(|column| column.torch).collect();
         torches.retain(|torch| tables.torch_number(torch).is_some());
@@ -106,7 +106,7 @@ impl Target {
             .ok_or_else(|| faults::NoTableForTorchNpu { version, list: torches.join(", ") }.fault())
     }
 
-    /// The newest release that has wheels.
+    /// Returns the newest release that has wheels.
     pub fn newest(tables: &Tables) -> Option<Self> {
         let is = |c: &Column| c.origin == Origin::Release && !c.wheels.is_empty();
         let column = tables.columns.iter().rposition(is)?;
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(found("2.14.1"), Some(("2.14.0", "2.14.0", Match::Nearest)));
         assert_eq!(found("2.14.0.post1"), Some(("2.14.0", "2.14.0", Match::Nearest)));
         assert_eq!(found("2.15.0"), Some(("2.15.0", "master", Match::Nearest)));
-        // Its PyTorch is a patch, which has the overloads of 2.9.0.
+        // Its PyTorch is a patch release, which has the overloads of 2.9.0.
         assert_eq!(found("2.9.1"), Some(("2.9.0", "2.9.1", Match::Wheel)));
         assert_eq!(found("2.9.1.post1"), Some(("2.9.0", "2.9.1", Match::Nearest)));
         assert_eq!(found("2.9.0.post20"), Some(("2.9.0", "2.9.0.post9", Match::Nearest)));

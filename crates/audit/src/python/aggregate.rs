@@ -12,19 +12,19 @@ use super::packed::index;
 use crate::model::{Calls, Format, Model, Note, Op};
 use crate::place::Place;
 
-/// Places that are kept of each operator.
+/// The maximum number of places kept per operator.
 const MOST_PLACES: usize = 200;
-/// Places that are kept of each API.
+/// The maximum number of places kept per API.
 const MOST_API_PLACES: usize = 8;
-/// Files that one thread counts at a time.
+/// The number of files that one thread counts at a time.
 const AT_A_TIME: usize = 64;
 
-/// An operator of which something was found.
+/// An operator that was found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Operator<'f> {
-    /// By its number.
+    /// An operator of the tables, by its number.
     Known(u16),
-    /// As a source writes it.
+    /// An operator that a source writes out.
     Written(&'f Op),
 }
 
@@ -41,7 +41,7 @@ impl Operator<'_> {
     }
 }
 
-/// Where and how often an operator is used: numbers of files, and lines.
+/// The number of uses of an operator and their places, as file numbers and lines.
 #[derive(Default)]
 struct Found {
     count: u64,
@@ -52,7 +52,7 @@ struct Found {
 }
 
 impl Found {
-    /// Adds one that runs when `role` says, where it is not known that it does if it is `maybe`.
+    /// Adds a use with this role. A `maybe` use may never run.
     fn note(&mut self, role: Role, maybe: bool, place: (usize, u32)) {
         let maybe = maybe || role == Role::Named;
         let setup = role == Role::Setup;
@@ -65,7 +65,7 @@ impl Found {
         }
     }
 
-    /// Adds what was found later, or by another name of the same operator.
+    /// Adds uses that were found later, or by another name of the same operator.
     fn add(&mut self, other: Self) {
         self.count += other.count;
         self.maybe += other.maybe;
@@ -74,7 +74,7 @@ impl Found {
         self.others.extend(other.others);
     }
 
-    /// The first places: where it certainly runs; where it may, if it does so nowhere.
+    /// Returns the first places: those that certainly run, or else those that may.
     fn places(&self, files: &[File]) -> Vec<Place> {
         let mut places = if self.sure.is_empty() { &self.others } else { &self.sure }.clone();
         places.sort_unstable();
@@ -88,9 +88,9 @@ fn place(file: &File, line: u32) -> Place {
     Place::Line(Arc::clone(&file.facts.path), line)
 }
 
-/// What all that was reached uses.
+/// Returns the model of all reached pieces.
 pub(super) fn model(files: &[File], backward: bool) -> Model {
-    // A class of the tree may have a method of the name of one of tensors.
+    // A class of the tree may have a method with the name of a tensor method.
     let own: HashSet<Method> =
         files.iter().flat_map(|file| file.facts.shadows.iter().copied()).collect();
     let part = |at: usize, files| (operators(files, at * AT_A_TIME, &own, backward), apis(files));
@@ -109,7 +109,7 @@ pub(super) fn model(files: &[File], backward: bool) -> Model {
     }
     let used = used.into_iter().map(|(operator, found)| (operator.op(), found));
     let mut used: Vec<(Op, Found)> = used.collect();
-    // One that the tables name may be written out in a source too.
+    // A source may also write out an operator of the tables.
     used.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     used.dedup_by(|next, first| {
         let same = next.0 == first.0;
@@ -118,7 +118,7 @@ pub(super) fn model(files: &[File], backward: bool) -> Model {
         }
         same
     });
-    // Thousands of places, which are sorted.
+    // There are thousands of places, and each list is sorted.
     let places: Vec<Vec<Place>> = used.par_iter().map(|(_, found)| found.places(files)).collect();
     for ((op, found), places) in used.into_iter().zip(places) {
         model.uses(op.clone(), found.count, None);
@@ -134,7 +134,7 @@ pub(super) fn model(files: &[File], backward: bool) -> Model {
     model
 }
 
-/// The operators of some files, the first of which has the number `first`.
+/// Returns the operators of some files. `first` is the number of the first file.
 fn operators<'f>(
     files: &'f [File],
     first: usize,
@@ -166,7 +166,7 @@ fn operators<'f>(
     used
 }
 
-/// What some files call of the APIs that documents limit, as far as it runs.
+/// Returns the reached calls of documented APIs in some files.
 fn apis(files: &[File]) -> HashMap<&'static str, Calls> {
     let mut called: HashMap<&'static str, Calls> = HashMap::default();
     for file in files {
@@ -192,7 +192,7 @@ fn apis(files: &[File]) -> HashMap<&'static str, Calls> {
 }
 
 impl Calls {
-    /// Adds those of files that come later.
+    /// Adds the calls of later files.
     fn add(&mut self, later: Self) {
         let first = |places: &mut Vec<Place>, later: Vec<Place>| {
             places.extend(later);
@@ -206,7 +206,7 @@ impl Calls {
     }
 }
 
-/// What else a file says, as far as it was reached.
+/// Adds the other facts of a file, as far as it was reached.
 fn others(file: &File, model: &mut Model) {
     let facts = &file.facts;
     model.files += u64::from(file.roles.iter().any(Option::is_some));

@@ -1,4 +1,4 @@
-//! Which operators an API calls: `data/ops/python.tsv`, and the rule for what has no row.
+//! The operators that an API calls: `data/ops/python.tsv`, and a rule for APIs without a row.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -11,14 +11,15 @@ use pysyntax::dotted;
 use super::packed::Lists;
 use crate::ops::Tables;
 
-/// The operators that an API calls, by the number of their list: it is kept for each call.
+/// The operators that an API calls, as the number of their list. It is small because it is kept for
+/// each call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OperatorSet(u16);
 
 /// One operator that an API calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ApiOperator {
-    /// By its number.
+    /// The number of the operator.
     pub operator: u16,
     /// Only some calls reach it.
     pub maybe: bool,
@@ -27,18 +28,18 @@ pub(super) struct ApiOperator {
 }
 
 impl ApiOperator {
-    /// The name, of aten without `aten::`.
+    /// Returns the name; for aten without `aten::`.
     pub(super) fn name(self) -> &'static str {
         name_of(self.operator)
     }
 
-    /// A call of nothing else.
+    /// Returns the set with only this operator.
     pub(super) fn alone(self) -> OperatorSet {
         OperatorSet(self.operator)
     }
 }
 
-/// The name of an operator by its number, of aten without `aten::`.
+/// Returns the name of an operator by its number; for aten without `aten::`.
 pub(super) fn name_of(operator: u16) -> &'static str {
     APIS.names.get(usize::from(operator)).copied().unwrap_or_default()
 }
@@ -49,14 +50,14 @@ impl OperatorSet {
     }
 }
 
-/// A method of tensors, by the number of its name.
+/// A tensor method, by the number of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Method(u16);
 
-/// What else a value of a type that is not known may be, that has a method of this name.
+/// Other types that have a method of this name, which a value of unknown type may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NameSharing {
-    /// Nothing: the name is that of a tensor.
+    /// None: only tensors have the method.
     TensorOnly,
     /// An array, an image or a table.
     Arrays,
@@ -65,24 +66,25 @@ pub(super) enum NameSharing {
 }
 
 struct Apis {
-    /// Names of operators by their numbers: those of aten, which an API of the same name calls, first.
+    /// Operator names by number. The aten operators come first: an API of the same name calls them.
     names: Vec<&'static str>,
     numbers: HashMap<&'static str, u16>,
-    /// How many of them are of aten.
+    /// The number of aten operators.
     aten: u16,
-    /// What is called: each operator by itself, by its number; then what each row calls.
+    /// The called operators: first each operator by itself, in the order of the numbers, then those
+    /// of each row.
     called: Lists<ApiOperator>,
     rows: HashMap<&'static str, OperatorSet>,
-    /// Rows of methods, of `torch` itself and of operators of the language, by what follows `Tensor.`,
-    /// `torch.` and `operator.`: these are asked for at every call.
+    /// Rows of tensor methods, of `torch` and of language operators, by the name after `Tensor.`,
+    /// `torch.` and `operator.`. They are looked up at every call.
     by_last: [HashMap<&'static str, OperatorSet>; 3],
     methods: HashMap<&'static str, (NameSharing, Method)>,
-    /// APIs of which an argument decides, with its name and place.
+    /// APIs whose operators depend on an argument, with its name and position.
     deciding: HashMap<&'static str, (&'static str, usize)>,
 }
 
 impl Apis {
-    /// The number of an operator, which gets one if it has none.
+    /// Returns the number of an operator, and assigns one to a new operator.
     fn number(&mut self, name: &'static str) -> u16 {
         let next = short(self.names.len());
         *self.numbers.entry(name).or_insert_with(|| {
@@ -92,14 +94,14 @@ impl Apis {
     }
 }
 
-/// A number of an operator, a row or a method: the tables are ours, and a test holds that there are
-/// fewer.
+/// Converts the number of an operator, a row or a method. A test ensures that the built-in tables
+/// fit into 16 bits.
 fn short(number: usize) -> u16 {
     u16::try_from(number).unwrap_or(u16::MAX)
 }
 
 static APIS: LazyLock<Apis> = LazyLock::new(|| {
-    // Tables that grow to their size take twice the memory on their way.
+    // Tables that grow step by step need twice the memory during growth.
     let mut apis = Apis {
         names: Vec::with_capacity(2_000),
         numbers: map(1_700),
@@ -118,7 +120,8 @@ static APIS: LazyLock<Apis> = LazyLock::new(|| {
     let mut all_called: Vec<ApiOperator> = Vec::with_capacity(6_800);
     for row in crate::ops::table_rows("python") {
         let [name, cells @ ..] = &*row else { continue };
-        // Those of every call, of some, of every backward pass, of some.
+        // The cells list operators of every call, of some calls, of every backward pass, and of
+        // some backward passes.
         let called = cells.iter().take(4).enumerate().filter(|(_, cell)| **cell != "-");
         let called = called.flat_map(|(at, cell)| cell.split(' ').map(move |name| (at, name)));
         all_called.extend(called.map(|(at, name)| ApiOperator {
@@ -175,7 +178,7 @@ const METHOD: usize = 0;
 const TORCH: usize = 1;
 const OPERATOR: usize = 2;
 
-/// Prefixes of names that stand in several modules, and the public one.
+/// Prefixes of names that exist in several modules, with the public prefix.
 const PUBLIC: &[(&str, &str)] = &[
     ("torch.functional.", "torch."),
     ("torch._C._nn.", "torch.nn.functional."),
@@ -195,12 +198,12 @@ const PUBLIC: &[(&str, &str)] = &[
     ("torch.nn.utils.spectral_norm.", "torch.nn.utils."),
 ];
 
-/// What follows `torch.` in names of [`PUBLIC`], those of `torch.nn` aside.
+/// The components after `torch.` in names of [`PUBLIC`], except those of `torch.nn`.
 const MOVED: [&str; 6] = ["functional", "_C", "Tensor", "_tensor", "optim", "distributions"];
 
-/// The public name of what a dotted name of torch names.
+/// Returns the public name for a dotted name of torch.
 pub(super) fn public(path: &str) -> Cow<'_, str> {
-    // Most names stand where they are public.
+    // Most names are public already.
     let moved = match path.strip_prefix("torch.") {
         Some(rest) => match rest.strip_prefix("nn.") {
             Some(rest) => matches!(dotted::first(rest), "modules" | "utils"),
@@ -214,7 +217,7 @@ pub(super) fn public(path: &str) -> Cow<'_, str> {
     for (from, to) in PUBLIC {
         let Some(rest) = path.strip_prefix(from) else { continue };
         return match to.strip_suffix('*') {
-            // The module that a class stands in says nothing.
+            // The module of a class is not part of its public name.
             Some(to) => match dotted::split_last(rest) {
                 Some((_, last)) => Cow::Owned(format!("{to}{last}")),
                 None if to != *from => Cow::Owned(format!("{to}{rest}")),
@@ -226,8 +229,8 @@ pub(super) fn public(path: &str) -> Cow<'_, str> {
     Cow::Borrowed(path)
 }
 
-/// Where all names of APIs in the table begin; `operator` is the module of Python too. Most calls are
-/// of what is not there.
+/// The first components of all API names in the table. `operator` is also a Python module. Most
+/// calls are of names outside of the table.
 const ROOTS: [&str; 6] = ["torch", "torchvision", "transformers", "timm", "Tensor", "operator"];
 
 fn has_rows(path: &str) -> bool {
@@ -246,7 +249,7 @@ fn own(name: &str) -> Option<OperatorSet> {
     APIS.numbers.get(name).copied().filter(|number| *number < APIS.aten).map(OperatorSet)
 }
 
-/// What an API of this public name calls. Nothing where it is none, or calls nothing.
+/// Returns the operators of an API by its public name; `None` if it is not an API, or calls none.
 pub(super) fn api(path: &str) -> Option<OperatorSet> {
     if !has_rows(path) {
         return None;
@@ -269,63 +272,64 @@ pub(super) fn api(path: &str) -> Option<OperatorSet> {
     }
 }
 
-/// What a method of a tensor calls.
+/// Returns the operators of a tensor method.
 pub(super) fn method(name: &str) -> Option<OperatorSet> {
     row_of(METHOD, name).or_else(|| row_of(TORCH, name)).or_else(|| own(name))
 }
 
-/// What an operator of the language calls on tensors: `add`, `getitem int`.
+/// Returns the operators that a language operator calls on tensors: `add`, `getitem int`.
 pub(super) fn operator(name: &str) -> Option<OperatorSet> {
     row_of(OPERATOR, name)
 }
 
-/// Whether tensors have a method of this name, and what else has.
+/// Returns the other types with a method of this name; `None` if tensors have no such method.
 pub(super) fn shared(name: &str) -> Option<NameSharing> {
     APIS.methods.get(name).map(|(shared, _)| *shared)
 }
 
-/// The method of tensors of a name.
+/// Returns the tensor method with this name.
 pub(super) fn method_named(name: &str) -> Option<Method> {
     APIS.methods.get(name).map(|(_, method)| *method)
 }
 
-/// The argument by which an API calls different operators, and its place.
+/// Returns the name and position of the argument that determines the operators of an API.
 pub(super) fn deciding(path: &str) -> Option<(&'static str, usize)> {
     if has_rows(path) { APIS.deciding.get(path).copied() } else { None }
 }
 
-/// What an API calls where the argument that decides has this value; empty: it is not given.
+/// Returns the operators of an API for this value of the deciding argument; empty if the argument
+/// is not passed.
 pub(super) fn decided(path: &str, argument: (&str, usize), value: &str) -> Option<OperatorSet> {
     row(&format!("{path} {}@{}={value}", argument.0, argument.1))
 }
 
-/// What an API calls with an option, as `torch.optim.Adam fused=True`.
+/// Returns the operators of an API with an option, as in `torch.optim.Adam fused=True`.
 pub(super) fn with_option(path: &str, option: &str, value: &str) -> Option<OperatorSet> {
     row(&format!("{path} {option}={value}"))
 }
 
-/// Registries from which files of models take functions by a key of the configuration.
+/// Registries from which model files take functions by a configuration key.
 const REGISTRIES: &[&str] =
     &["transformers.activations.ACT2FN", "transformers.modeling_utils.ALL_ATTENTION_FUNCTIONS"];
 
-/// The registry that a path names; files of a model are copied out of their package too.
+/// Returns the registry that a path names. Model files may be copied out of their package.
 pub(super) fn registry(path: &str) -> Option<&'static str> {
     let short =
         |known: &&&str| known.strip_prefix("transformers.").is_some_and(|end| path.ends_with(end));
     REGISTRIES.iter().find(short).copied()
 }
 
-/// The entry of a registry, by its key; empty: any.
+/// Returns the entry of a registry by its key; an empty key means any entry.
 pub(super) fn registered(path: &str, key: &str) -> Option<OperatorSet> {
     if key.is_empty() { row(path) } else { row(&format!("{path} {key}")) }
 }
 
-/// The activation of this name, as the libraries of models name them.
+/// Returns the activation with this name, as model libraries name it.
 pub(super) fn activation(name: &str) -> Option<OperatorSet> {
     registered("transformers.activations.ACT2FN", name)
 }
 
-/// A call of the operator that works in place, where there is one: `relu_` of `relu`.
+/// Returns the in-place variant of an operator, if there is one: `relu_` for `relu`.
 pub(super) fn in_place(called: ApiOperator) -> Option<OperatorSet> {
     if called.backward { None } else { own(&format!("{}_", called.name())) }
 }
@@ -368,7 +372,7 @@ mod tests {
         assert_eq!(api("torchx.abs"), None);
     }
 
-    /// What [`public`] leaves alone at first sight moves under no prefix.
+    /// A name that [`public`] returns unchanged by its early check has no prefix that moves.
     #[test]
     fn every_prefix_maps_to_its_public_name() {
         for (from, to) in PUBLIC {

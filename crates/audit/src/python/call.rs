@@ -1,4 +1,4 @@
-//! Walks calls: functions of torch, methods of tensors and of modules, definitions of the tree.
+//! Walks calls: torch functions, methods of tensors and modules, definitions of the tree.
 
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::{Ranged as _, TextSize};
@@ -12,11 +12,11 @@ use super::kinds::{self, Kind};
 use super::walk::Walker;
 use super::{documented_calls, name_hints};
 
-/// Functions of torch that hand a tensor on, or make one without an operator.
+/// Torch functions that return their tensor, or create one without an operator.
 const PASSING: &[&str] =
     &["Parameter", "Buffer", "from_numpy", "from_dlpack", "checkpoint", "_assert"];
 
-/// Functions that give an activation by its name.
+/// Functions that return an activation by its name.
 const ACTIVATIONS: &[&str] = &[
     "get_activation",
     "get_activation_fn",
@@ -30,7 +30,7 @@ impl<'a> Walker<'a, '_> {
     pub(super) fn call(&mut self, expr: &'a Expr, call: &'a ExprCall) -> Kind {
         let at = expr.start();
         let kind = self.call_of(expr, call, at);
-        // A name that is given its own new value means the old one here.
+        // In an assignment, the name still means the old value here.
         self.suggestions.call(&self.names, &mut self.recorder, expr, call);
         kind
     }
@@ -72,7 +72,7 @@ impl<'a> Walker<'a, '_> {
                         None => by_arguments(given),
                     };
                 }
-                // The whole has no dotted name, and so has no beginning of it.
+                // The attribute has no dotted name, so its value has none either.
                 let value = self.unnamed(&attribute.value);
                 self.call_method(value, name, call, attribute.range.start())
             }
@@ -84,7 +84,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// Evaluates the arguments; the best of what they hold.
+    /// Evaluates the arguments and returns the most tensor-like kind among them.
     fn arguments(&mut self, call: &'a ExprCall) -> Kind {
         let mut held = Kind::Not;
         for argument in &call.arguments.args {
@@ -106,7 +106,7 @@ impl<'a> Walker<'a, '_> {
         held
     }
 
-    /// What calling a value gives.
+    /// Returns the kind of the result of calling a value.
     fn called_value(kind: Kind, given: Kind) -> Kind {
         match kind {
             Kind::Module if given.holds() => Kind::Tensor,
@@ -115,7 +115,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// The arguments of a call that say what kind of value it gives.
+    /// Returns the arguments of a call that determine the kind of its result.
     fn given(call: &ExprCall) -> kinds::CallShape<'_> {
         kinds::CallShape {
             arguments: call.arguments.args.len(),
@@ -127,7 +127,7 @@ impl<'a> Walker<'a, '_> {
         let at = expr.start();
         let public = api::public(path);
         let name = dotted::last(&public);
-        // What kind a value is of is asked of no value that is computed.
+        // These functions only check the type of their argument and compute nothing.
         if matches!(&*public, "torch.is_tensor" | "typing.cast" | "torch._assert") {
             if let Some(last) = call.arguments.args.last() {
                 return self.expr(last);
@@ -156,7 +156,7 @@ impl<'a> Walker<'a, '_> {
             }
             let module = classes::is_class_name(name);
             let outer = self.recorder.role;
-            // A module that is built here runs when the model does.
+            // A module that is built here runs with the model.
             if module && !public.starts_with("torch.distributions.") {
                 self.recorder.role = if self.names.in_data_class() { outer } else { Role::Run };
             }
@@ -202,7 +202,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// What an API calls with these arguments.
+    /// Returns the operators that an API calls with these arguments.
     fn reached(public: &str, call: &ExprCall) -> Option<OperatorSet> {
         if let Some((name, place)) = api::deciding(public) {
             let given = call.arguments.find_argument_value(name, place);
@@ -229,7 +229,7 @@ impl<'a> Walker<'a, '_> {
         api::api(public)
     }
 
-    /// A method of a value.
+    /// Walks a method call on a value.
     fn call_method(
         &mut self,
         value: Kind,
@@ -244,7 +244,7 @@ impl<'a> Walker<'a, '_> {
         let tensor = match (value, shared) {
             (Kind::Tensor, Some(_))
             | (Kind::Likely, Some(NameSharing::TensorOnly | NameSharing::Arrays)) => true,
-            // `dim=` is the word of torch; others say `axis`.
+            // torch names the argument `dim`; other libraries name it `axis`.
             (Kind::Likely | Kind::Maybe, Some(_)) if written.has("dim") => true,
             (Kind::Maybe, Some(NameSharing::TensorOnly)) => true,
             _ => false,
@@ -263,7 +263,7 @@ impl<'a> Walker<'a, '_> {
         if !tensor {
             self.recorder.calls_unknown(name);
             if value == Kind::Likely {
-                // Of a module too it says what is computed with.
+                // The call sets the computation type even if the value is a module.
                 name_hints::record_dtype_method(&mut self.recorder, name, at);
             }
             return match (value, name) {
@@ -295,7 +295,7 @@ impl<'a> Walker<'a, '_> {
             documented_calls::record_method(&self.names, &mut self.recorder, name, call, at);
         }
         if let Some(reach) = api::method(name) {
-            // Of a value of which nothing else is known, it may be the method of anything.
+            // On a value of unknown kind, the name may be a method of any type.
             let unsure = self.recorder.unsure;
             self.recorder.unsure |= value == Kind::Maybe;
             self.recorder.method =
@@ -314,7 +314,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// A method that modules have too, of what is a tensor by all signs.
+    /// Records a method that modules also have, on a value that is probably a tensor.
     fn likely(&mut self, value: Kind, name: &str, at: TextSize) -> Kind {
         if value == Kind::Likely
             && let Some(reach) = api::method(name)
@@ -374,7 +374,7 @@ impl<'a> Walker<'a, '_> {
     }
 }
 
-/// Libraries whose functions give no tensor of torch.
+/// Returns whether the functions of a library return no torch tensors.
 fn plain_library(path: &str) -> bool {
     let root = dotted::first(path);
     matches!(
@@ -409,7 +409,7 @@ fn plain_library(path: &str) -> bool {
         && !path.starts_with("functools.")
 }
 
-/// What an unknown function gives: a tensor, where it is given one.
+/// Returns the result kind of an unknown function: a tensor if an argument is one.
 fn by_arguments(given: Kind) -> Kind {
     match given {
         Kind::Tensor | Kind::Likely | Kind::Seq => Kind::Likely,
@@ -418,18 +418,18 @@ fn by_arguments(given: Kind) -> Kind {
     }
 }
 
-/// Whether a call has arguments that are not written out.
+/// Returns whether a call has unpacked arguments (`*` or `**`).
 fn spreads(call: &ExprCall) -> bool {
     call.arguments.args.iter().any(Expr::is_starred_expr)
         || call.arguments.keywords.iter().any(|keyword| keyword.arg.is_none())
 }
 
-/// Whether a tensor is asked for on the host: `device="cpu"`.
+/// Returns whether a call creates a tensor on the host: `device="cpu"`.
 fn on_host(call: &ExprCall) -> bool {
     call.arguments.find_keyword("device").is_some_and(|keyword| is_host(&keyword.value))
 }
 
-/// `x.to("cpu")`.
+/// Returns whether a call moves a tensor to the host: `x.to("cpu")`.
 fn to_host(call: &ExprCall) -> bool {
     call.arguments.args.first().is_some_and(is_host) || on_host(call)
 }

@@ -1,4 +1,4 @@
-//! What the classes of a file are, and what their attributes hold.
+//! The classes of a file and the values of their attributes.
 
 use foldhash::HashMap;
 use ruff_python_ast::visitor::{Visitor, walk_stmt};
@@ -12,17 +12,17 @@ use super::kinds::{self, Kind};
 /// A class of the file.
 #[derive(Debug, Default)]
 pub(super) struct ClassFacts<'a> {
-    /// It is a module of PyTorch, or may be one.
+    /// It is a PyTorch module, or may be one.
     pub module: bool,
     /// It prepares data.
     pub data: bool,
-    /// What `self.x` holds.
+    /// The kinds of the attributes `self.x`.
     pub attributes: HashMap<&'a str, Kind>,
-    /// The class of which `self.x` is built, by its public name.
+    /// The classes whose instances are assigned to `self.x`, by public name.
     pub built: HashMap<&'a str, String>,
 }
 
-/// Whether a name is that of a class, as names are given: `Linear`, `GELU`, not `T5_SMALL`.
+/// Returns whether a name follows the convention for classes: `Linear`, `GELU`, not `T5_SMALL`.
 pub(super) fn is_class_name(name: &str) -> bool {
     let name = name.trim_start_matches('_');
     let short = (2..=6).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -30,7 +30,7 @@ pub(super) fn is_class_name(name: &str) -> bool {
         && (short || name.contains(|c: char| c.is_ascii_lowercase()))
 }
 
-/// Looks through a class.
+/// Collects the facts of a class.
 pub(super) fn class_facts<'a>(
     def: &'a StmtClassDef,
     scopes: &Scopes<'a>,
@@ -95,7 +95,8 @@ impl<'a> AttributeVisitor<'a, '_, '_> {
     }
 }
 
-/// What an attribute holds that a call is given to; the dotted name of what is called, if it has one.
+/// Returns the kind of an attribute that a call is assigned to. `path` is the dotted name of the
+/// called object, if it has one.
 fn called(path: Option<&str>, call: &ExprCall) -> Kind {
     let name = match &*call.func {
         Expr::Name(name) => name.id.as_str(),
@@ -122,7 +123,7 @@ fn called(path: Option<&str>, call: &ExprCall) -> Kind {
     }
 }
 
-/// The attribute of `self` that an expression is.
+/// Returns the name of the attribute if the expression is an attribute of `self`.
 pub(super) fn self_attribute(expr: &Expr) -> Option<&str> {
     let attribute = expr.as_attribute_expr()?;
     (attribute.value.as_name_expr()?.id == "self").then(|| attribute.attr.as_str())

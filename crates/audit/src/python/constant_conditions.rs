@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{BoolOp, CmpOp, Expr, Number, Stmt, UnaryOp};
 
-/// Functions whose answer is known, by the end of their name.
+/// Functions with a known result, by the end of their name.
 const ANSWERS: &[(&str, bool)] = &[
     ("cuda.is_available", true),
     ("npu.is_available", true),
@@ -22,10 +22,11 @@ const ANSWERS: &[(&str, bool)] = &[
     ("compiler.is_exporting", false),
 ];
 
-/// Names of devices that are not an NPU, nor become one.
+/// Names of devices that are neither an NPU nor mapped to one.
 const OTHER_DEVICES: &[&str] = &["cpu", "mps", "xpu", "xla", "hpu", "mlu", "musa", "meta", "tpu"];
 
-/// The value of a condition, where it is known. `path` gives the dotted name of an expression.
+/// Returns the value of a condition, if it is known. `path` returns the dotted name of an
+/// expression.
 pub(super) fn truth(test: &Expr, path: &dyn Fn(&Expr) -> Option<String>) -> Option<bool> {
     match test {
         Expr::BooleanLiteral(value) => Some(value.value),
@@ -69,7 +70,7 @@ pub(super) fn truth(test: &Expr, path: &dyn Fn(&Expr) -> Option<String>) -> Opti
     }
 }
 
-/// An expression of names and attributes, as it is written.
+/// Returns an expression of names and attributes as written.
 pub(super) fn dotted(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Name(name) => Some(name.id.to_string()),
@@ -83,7 +84,7 @@ pub(super) fn dotted(expr: &Expr) -> Option<String> {
     }
 }
 
-/// Whether a body ends the function that it stands in, or the round of its loop.
+/// Returns whether a body ends the enclosing function or the loop iteration.
 pub(super) fn leaves(body: &[Stmt]) -> bool {
     let last = body.last();
     matches!(last, Some(Stmt::Return(_) | Stmt::Raise(_) | Stmt::Continue(_) | Stmt::Break(_)))

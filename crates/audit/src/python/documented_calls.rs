@@ -1,4 +1,4 @@
-//! Records calls of APIs that the documents of torch_npu limit.
+//! Records calls of APIs with limits in the torch_npu documents.
 
 use ruff_python_ast::{Expr, ExprCall, Number};
 use ruff_text_size::TextSize;
@@ -11,7 +11,7 @@ use super::names::Names;
 use super::recorder::Recorder;
 use crate::ops::documents;
 
-/// A call by a dotted name: `torch.topk(…)`, `nn.GELU(…)`.
+/// Records a call by a dotted name: `torch.topk(…)`, `nn.GELU(…)`.
 pub(super) fn record_call(
     names: &Names<'_, '_>,
     recorder: &mut Recorder<'_, '_>,
@@ -24,7 +24,7 @@ pub(super) fn record_call(
         return;
     }
     let Some(api) = documents::api(public).or_else(|| documents::api(path)) else { return };
-    // A module that is built while a model is built runs when the model does.
+    // A module that is built while a model is built runs with the model.
     let last = dotted::last(api);
     let module = classes::is_class_name(last) && !api.starts_with("torch.distributions.");
     let data = names.in_data_class();
@@ -32,7 +32,7 @@ pub(super) fn record_call(
     record_limited(names, recorder, api, call, at, role);
 }
 
-/// A call of a method of a tensor.
+/// Records a call of a tensor method.
 pub(super) fn record_method(
     names: &Names<'_, '_>,
     recorder: &mut Recorder<'_, '_>,
@@ -70,8 +70,8 @@ fn record_limited(
     recorder.limited_api(ApiAt { api, line, role, given });
 }
 
-/// A value that stands in the source as it is: `True`, `1`, `nearest`, `torch.float64`; of a tuple
-/// of equal ones, one of them.
+/// Returns a literal value of the source: `True`, `1`, `nearest`, `torch.float64`. For a tuple of
+/// equal values, returns one of them.
 fn written_value(names: &Names<'_, '_>, value: &Expr) -> Option<String> {
     match value {
         Expr::BooleanLiteral(one) => Some(if one.value { "True" } else { "False" }.to_owned()),

@@ -14,7 +14,7 @@ use super::name_hints;
 use super::walk::Walker;
 
 impl<'a> Walker<'a, '_> {
-    /// Evaluates a condition: of a tensor, the host asks for its value.
+    /// Evaluates a condition. A tensor condition makes the host read the value.
     pub(super) fn tested(&mut self, test: &'a Expr) {
         match test {
             Expr::BoolOp(both) => both.values.iter().for_each(|value| self.tested(value)),
@@ -30,7 +30,7 @@ impl<'a> Walker<'a, '_> {
     /// Returns the kind of value of an expression, and records its operators.
     pub(super) fn expr(&mut self, expr: &'a Expr) -> Kind {
         match expr {
-            // Most names are local, and nothing is behind those but what they hold.
+            // Most names are local, and their only fact is the value that they hold.
             Expr::Name(name) if let Some(kind) = self.names.local(name.id.as_str()) => kind,
             Expr::Name(_) | Expr::Attribute(_) => match self.names.path(expr) {
                 Some(path) => self.named(&path, expr.start()),
@@ -45,8 +45,8 @@ impl<'a> Walker<'a, '_> {
                 let operands =
                     (self.names.operand(&both.left, left), self.names.operand(&both.right, right));
                 let kind = self.binary(both.op, operands.0, operands.1, &both.left, expr.start());
-                // What has a method of tensors may be another thing that has it: the operator counts,
-                // and nothing follows from it.
+                // Other types overload these operators, too, so the operator counts, but the result
+                // is not known to be a tensor.
                 if known || !kind.is_tensor() { kind } else { Kind::Maybe }
             }
             Expr::UnaryOp(unary) => {
@@ -160,7 +160,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// Walks what opens a scope of its own.
+    /// Walks an expression that opens a scope.
     fn in_scope(&mut self, expr: &Expr, walk: impl FnOnce(&mut Self)) {
         let outer = self.names.scope;
         self.names.scope = self.names.scopes.opened_by(expr.range()).unwrap_or(outer);
@@ -199,7 +199,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// What an expression holds that has no dotted name. Then no beginning of it has one.
+    /// Returns the kind of an expression without a dotted name. Its leading parts have none either.
     pub(super) fn unnamed(&mut self, expr: &'a Expr) -> Kind {
         match expr {
             Expr::Name(name) => {
@@ -224,15 +224,15 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// Something of a dotted name that is not called here.
+    /// Records a mention of a dotted name that is not called here.
     fn named(&mut self, path: &str, at: TextSize) -> Kind {
         name_hints::record_mention(&mut self.recorder, path, at, false);
         let public = api::public(path);
         let name = dotted::last(&public);
         if let Some(reach) = api::api(&public) {
-            // Named and not called: it may be.
+            // A name that is not called here may be called elsewhere.
             self.recorder.uses(reach, at, true);
-            // Who builds it may ask it to work in place.
+            // The caller may request the in-place variant.
             if classes::is_class_name(name) {
                 self.recorder.may_use_in_place(reach, at);
             }
@@ -240,11 +240,11 @@ impl<'a> Walker<'a, '_> {
         if !public.starts_with("torch.") {
             self.recorder.mentions(path);
         }
-        // `torch.float32`, `torch.nn`; a class that is handed on is called by somebody.
+        // `torch.float32`, `torch.nn`. A class that is passed on is called elsewhere.
         if classes::is_class_name(name) { Kind::Module } else { Kind::Maybe }
     }
 
-    /// What an attribute of a value holds.
+    /// Returns the kind of an attribute of a value.
     fn attribute(&mut self, kind: Kind, name: &str, at: TextSize) -> Kind {
         match kind {
             Kind::Tensor | Kind::Likely => {
@@ -284,7 +284,7 @@ impl<'a> Walker<'a, '_> {
             };
         }
         let name = name_of(op);
-        // `2 - x` is an operator of its own.
+        // `2 - x` calls a different operator.
         let reversed = left == Kind::Not
             && (first.is_number_literal_expr() || !matches!(first, Expr::Name(_)));
         let reverse = if reversed { api::operator(&format!("r{name}")) } else { None };
@@ -330,7 +330,7 @@ impl<'a> Walker<'a, '_> {
         let kind = self.names.operand(&assign.target, kind);
         if kind.is_tensor() {
             let name = format!("i{}", name_of(assign.op).trim_end_matches('_'));
-            // A name may hold what no operator can change: `x += y` is `x = x + y` then.
+            // `x @= y` has no in-place operator, so it computes `x = x @ y`.
             let name = if assign.op == Operator::MatMult { "matmul".to_owned() } else { name };
             self.recorder.operator(&name, assign.range.start(), kind == Kind::Likely);
             if kind == Kind::Likely {
@@ -342,7 +342,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// `x[…]`.
+    /// Walks `x[…]`.
     fn subscript(&mut self, subscript: &'a ExprSubscript) -> Kind {
         let at = subscript.range.start();
         if let Some(path) = self.names.path(&subscript.value)
@@ -374,12 +374,12 @@ impl<'a> Walker<'a, '_> {
                 }
                 kind
             }
-            // One of `self.layers`, of a list of tensors, of an option.
+            // An element of `self.layers`, of a list of tensors, of an option.
             other => other.element(),
         }
     }
 
-    /// What kinds of indices there are, and whether that is a guess.
+    /// Returns the kinds of the indices, and whether each is a guess.
     fn indices(&mut self, slice: &'a Expr) -> Vec<(&'static str, bool)> {
         let parts: &[Expr] = match slice {
             Expr::Tuple(tuple) => &tuple.elts,
@@ -411,7 +411,7 @@ impl<'a> Walker<'a, '_> {
         found
     }
 
-    /// `x[…] = value`.
+    /// Walks `x[…] = value`.
     pub(super) fn store(&mut self, subscript: &'a ExprSubscript, value: Kind) {
         let kind = self.expr(&subscript.value);
         let indices = self.indices(&subscript.slice);
@@ -431,7 +431,7 @@ impl<'a> Walker<'a, '_> {
     }
 }
 
-/// The name of an operator as `operator` of Python's library has it.
+/// Returns the name of an operator in Python's module `operator`.
 fn name_of(op: Operator) -> &'static str {
     match op {
         Operator::Add => "add",

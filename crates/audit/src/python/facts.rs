@@ -13,31 +13,31 @@ use crate::source_notes::{Hint, Suggestion};
 pub(crate) enum Role {
     /// When the model runs.
     Run,
-    /// When the model runs, if it is chosen: it is named in a registry, and called nowhere.
+    /// When the model runs, if it is selected: a registry names it, and nothing calls it.
     Named,
-    /// While the model is built or data is prepared: on the host, as a rule.
+    /// While the model is built or data is prepared, usually on the host.
     Setup,
 }
 
 impl Role {
-    /// When something runs that is referred to so, at the earliest: a class that is named while a
+    /// Returns the earliest role of something with such a reference. A class that is named while a
     /// model is built runs with the model.
     pub(super) fn of_reference(self, class: bool) -> Self {
         if class && self != Self::Named { Self::Run } else { self }
     }
 }
 
-/// A call that stands in a source, or something that calls operators as one does.
+/// A call in a source, or another construct that calls operators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct UseAt {
     /// The operators.
     pub reach: OperatorSet,
-    /// The method by whose name alone it is known: a class of the tree may have one of this name.
+    /// The method, if only its name is known: a class of the tree may have a method of this name.
     pub method: Option<Method>,
     pub line: u32,
-    /// It is reached by some arguments alone, or only named.
+    /// Whether only some arguments reach it, or it is only named.
     pub maybe: bool,
-    /// It is part of the backward pass.
+    /// Whether it is part of the backward pass.
     pub backward: bool,
     pub role: Role,
 }
@@ -51,68 +51,69 @@ pub(crate) struct WrittenAt {
     pub role: Role,
 }
 
-/// A call of an API that documents of torch_npu limit, and that is known to run.
+/// A call of an API with limits in the torch_npu documents that is known to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ApiAt {
-    /// Its name there.
+    /// Its name in the documents.
     pub api: &'static str,
     pub line: u32,
     pub role: Role,
-    /// Arguments that some documents limit, with the values that are written there.
+    /// Arguments that some documents limit, with the values in the source.
     pub given: Vec<(String, String)>,
 }
 
-/// What a piece refers to.
+/// A reference of a piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Ref {
-    /// By its number among the paths of the file.
+    /// The number of the path among the paths of the file.
     pub path: u32,
-    /// Whether only while a model is built, or without calling it.
+    /// The role of the reference: for example only while a model is built, or without a call.
     pub role: Role,
 }
 
-/// What one file says. Its pieces are reached as a whole: a function, a method, a class body, a
-/// variable, or all the rest of the module; they go by their numbers.
+/// The facts of one file. A file consists of pieces: functions, methods, class bodies, variables,
+/// and the rest of the module. Each piece is reached as a unit and is identified by its number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
     /// The dotted name of the module.
     pub module: String,
-    /// The path as it is shown.
+    /// The displayed path.
     pub path: Arc<str>,
     /// The names of the pieces: `""` for the rest of the module, `f`, `C`, `C.m`.
     pub pieces: Texts,
     pub uses: Lists<UseAt>,
-    /// Without doubles.
+    /// References without duplicates.
     pub refs: Lists<Ref>,
-    /// Names of methods that are called on what is not known, without doubles.
+    /// Names of methods called on values of unknown kind, without duplicates.
     pub calls: Lists<String>,
-    /// What few files have goes with the number of its piece, in order.
+    /// Facts that only few files have, each with the number of its piece, in order.
     pub written: Vec<(u32, WrittenAt)>,
     pub hints: Vec<(u32, Hint)>,
     pub suggestions: Vec<(u32, Suggestion)>,
     pub apis: Vec<(u32, ApiAt)>,
-    /// What the file refers to: dotted names, `:name` of the file itself, each once.
+    /// The references of the file, each once: dotted names, and `:name` for names of the file
+    /// itself.
     pub paths: Texts,
-    /// The numbers of the pieces, by their names.
+    /// The numbers of the pieces, sorted by name.
     pub by_name: Vec<u32>,
-    /// Its methods of names that tensors have too.
+    /// Methods of the file that share a name with tensor methods.
     pub shadows: Vec<Method>,
     pub exports: Exports,
-    /// Modules of which all names are imported.
+    /// Modules with a wildcard import.
     pub stars: Vec<String>,
-    /// Where `import torch_npu` goes, if it is not there: behind the first import of torch, in bytes.
+    /// Where to insert a missing `import torch_npu`: after the first import of torch, in bytes.
     pub import_at: Option<usize>,
-    /// Some cells of the notebook do not parse.
+    /// Whether some cells of the notebook could not be parsed.
     pub partly: bool,
 }
 
 impl Facts {
-    /// Whether the name of a piece is that of a class, or of something in one.
+    /// Returns whether a piece is a class or belongs to one, by its name.
     pub(super) fn is_class(&self, piece: usize) -> bool {
         self.pieces.of(piece).starts_with(|c: char| c.is_ascii_uppercase())
     }
 
-    /// The first piece of a name.
+    /// Returns the first piece with a name.
     pub(super) fn named(&self, name: &str) -> Option<usize> {
         let name = name.as_bytes();
         let before = |piece: &u32| self.pieces.bytes_of(index(*piece)) < name;
@@ -120,9 +121,9 @@ impl Facts {
         (self.pieces.bytes_of(piece) == name).then_some(piece)
     }
 
-    /// The methods of a class, with their names.
+    /// Returns the methods of a class, with their names.
     pub(super) fn methods<'f>(&'f self, class: &'f str) -> impl Iterator<Item = (usize, &'f str)> {
-        // Nothing that goes on with the name of the class sorts before its methods.
+        // No longer name that starts with the class name sorts before its methods.
         let from = self.by_name.partition_point(|piece| self.pieces.of(index(*piece)) <= class);
         self.by_name[from..].iter().map_while(move |piece| {
             let piece = index(*piece);
@@ -131,7 +132,7 @@ impl Facts {
         })
     }
 
-    /// Puts the lines of the file for those of the text that was read of it.
+    /// Replaces line numbers of the extracted text by those of the file.
     pub(super) fn in_lines(&mut self, lines: &[u32]) {
         let of = |line: &mut u32| {
             let at = usize::try_from(line.saturating_sub(1)).unwrap_or(usize::MAX);
@@ -145,24 +146,24 @@ impl Facts {
     }
 }
 
-/// Names that a module imports, with what they stand for.
+/// Imported names of a module, with the paths that they refer to.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Exports(Texts);
 
 impl Exports {
-    /// From pairs in the order of the names.
+    /// Creates the exports from pairs sorted by name.
     pub(super) fn of(sorted: &[(String, String)]) -> Self {
         let mut texts = Texts::default();
         for (name, path) in sorted {
             texts.push(&[name]);
-            // A module of the tree goes without the dot that the scopes give it.
+            // The scopes put a dot before modules of the tree, which is removed here.
             texts.push(&[path.strip_prefix('.').unwrap_or(path)]);
         }
         texts.settle();
         Self(texts)
     }
 
-    /// What a name stands for.
+    /// Returns the path that a name refers to.
     pub(super) fn of_name(&self, name: &str) -> Option<&str> {
         let (mut from, mut to) = (0, self.0.len() / 2);
         while from < to {

@@ -12,11 +12,11 @@ use super::facts::{ApiAt, Facts, Ref, Role, UseAt, WrittenAt};
 use super::packed::{Lists, Texts, index, number};
 use crate::source_notes::{Hint, Suggestion};
 
-/// The facts that were found so far, each with the number of its piece.
+/// The facts found so far, each with the number of its piece.
 #[derive(Debug, Default)]
 pub(super) struct FactsBuilder {
     pieces: Texts,
-    /// The piece that is walked.
+    /// The current piece.
     here: u32,
     uses: Vec<(u32, UseAt)>,
     refs: Vec<(u32, Ref)>,
@@ -29,13 +29,13 @@ pub(super) struct FactsBuilder {
 }
 
 impl FactsBuilder {
-    /// Begins a piece, by its name in parts; the number of the one that was walked.
+    /// Begins a piece, named in parts, and returns the number of the previous one.
     pub(super) fn begin(&mut self, name: &[&str]) -> u32 {
         let begun = self.pieces.push(name);
         std::mem::replace(&mut self.here, begun)
     }
 
-    /// Goes back to a piece.
+    /// Returns to a piece.
     pub(super) fn go_back(&mut self, piece: u32) {
         self.here = piece;
     }
@@ -60,23 +60,23 @@ impl FactsBuilder {
         self.suggestions.push((self.here, found));
     }
 
-    /// What was suggested in the piece that is walked.
+    /// Returns the suggestions of the current piece.
     pub(super) fn suggested(&self) -> impl Iterator<Item = &Suggestion> {
         self.suggestions.iter().filter(|(piece, _)| *piece == self.here).map(|(_, one)| one)
     }
 
-    /// Refers to what has a dotted name, or, with `own`, to something of the file itself.
+    /// Adds a reference to a dotted name or, with `own`, to a name of the file itself.
     pub(super) fn refers(&mut self, own: bool, name: &str, role: Role) {
         let path = self.paths.number(own, name);
         self.refs.push((self.here, Ref { path, role }));
     }
 
-    /// Calls a method of what is not known.
+    /// Adds a method call on a value of unknown kind.
     pub(super) fn calls(&mut self, name: &str) {
         self.calls.push((self.here, name.to_owned()));
     }
 
-    /// All of it, packed and in order, as what a file says that has no name yet.
+    /// Packs and sorts the facts. The caller sets the names of the file.
     pub(super) fn settle(self) -> Facts {
         let Self { mut pieces, mut refs, mut calls, mut written, .. } = self;
         let Self { mut hints, mut suggestions, mut apis, .. } = self;
@@ -114,10 +114,10 @@ impl FactsBuilder {
     }
 }
 
-/// Names that the file refers to: each once.
+/// The names that the file refers to, each once.
 #[derive(Debug, Default)]
 struct Paths {
-    /// Dotted names; `:name` of the file itself.
+    /// Dotted names, and `:name` for names of the file itself.
     texts: Texts,
     known: HashTable<u32>,
     hasher: RandomState,

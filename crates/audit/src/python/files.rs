@@ -1,4 +1,4 @@
-//! The files of a tree, and those that they import.
+//! Reads the files of a tree, and the files that they import.
 #![expect(
     clippy::disallowed_methods,
     reason = "reads the sources that the user named, and what they import"
@@ -27,22 +27,23 @@ use super::walk::Wanted;
 use crate::model::{Model, Note};
 use crate::unreadable::Unreadable;
 
-/// The largest source that is read, in bytes.
+/// The maximum size of a source, in bytes.
 const LARGEST: u64 = 16 << 20;
 
-/// Bytes of sources that one thread reads at a time: few, so that all threads end together.
+/// The number of source bytes that one thread reads at a time: small, so that all threads finish
+/// together.
 const AT_A_TIME: u64 = 32 << 10;
 
-/// What of the imports is followed, and what counts.
+/// Options for following imports and counting operators.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// Follow imports out of what is named: into the packages beside it, and those of `site`.
+    /// Follow imports out of the given paths: into packages next to them, and into those of `site`.
     pub follow: bool,
     /// Directories of installed packages.
     pub site: Vec<PathBuf>,
-    /// Count the operators of the backward pass too.
+    /// Also count the operators of the backward pass.
     pub backward: bool,
-    /// Look for what a fused operator would compute.
+    /// Search for code that a fused operator could replace.
     pub suggest: bool,
 }
 
@@ -52,7 +53,7 @@ impl Options {
     }
 }
 
-/// Packages that are not followed: their operators are in the tables, or they have none.
+/// Packages whose imports are not followed: their operators are in the tables, or they have none.
 const CLOSED: &[&str] = &[
     "torch",
     "torch_npu",
@@ -86,38 +87,38 @@ const CLOSED: &[&str] = &[
     "onnxruntime",
 ];
 
-/// What the Python sources of a file or directory use.
+/// Reads the operators of a Python file or of a directory of sources.
 ///
 /// # Errors
 ///
-/// Where nothing can be read, or a file that is named does not parse.
+/// Returns an error if no source can be read, or if a file named by the user cannot be parsed.
 pub fn read(path: &Path, options: &Options) -> Result<Model, Unreadable> {
     if path.is_dir() { tree(path, options).model } else { single(path, options) }
 }
 
-/// What was read of a directory.
+/// The result of reading a directory.
 #[derive(Debug)]
 pub struct Tree {
-    /// What its sources use, or why there is nothing to say.
+    /// The operators of its sources, or the reason why there are none.
     pub model: Result<Model, Unreadable>,
-    /// What stands in it and could not be read, each with the reason: the model says nothing of it.
+    /// Sources that could not be read, with the reasons. Their operators are not in the model.
     pub unread: Vec<Unread>,
 }
 
-/// What could not be read, and why.
+/// An unreadable path and the reason.
 pub type Unread = (PathBuf, Unreadable);
 
-/// Whether a file is read as a source, by its name.
+/// Returns whether a file is read as a source, by its name.
 pub fn is_source(path: &Path) -> bool {
     let kind = path.file_name().and_then(|name| FileKind::of_name(name.to_str()?));
     matches!(kind, Some(FileKind::Python | FileKind::Notebook))
 }
 
-/// What one text uses on its own: the source of a program, or, with `notebook`, the JSON of one.
+/// Reads the operators of one text: Python source or, with `notebook`, the JSON of a notebook.
 ///
 /// # Errors
 ///
-/// Where it does not parse.
+/// Returns an error if the text cannot be parsed.
 pub fn of_source(text: &str, notebook: bool, backward: bool) -> Result<Model, Unreadable> {
     let path = Path::new(if notebook { "source.ipynb" } else { "source.py" });
     let packages = Packages::default();
@@ -134,7 +135,7 @@ fn single(path: &Path, options: &Options) -> Result<Model, Unreadable> {
     Ok(follow(vec![facts], &[path.to_owned()], options))
 }
 
-/// The sources below a directory.
+/// Returns the walk over the sources below a directory.
 fn scope_of(root: &Path) -> walk::Scope {
     walk::Scope {
         roots: vec![root.to_owned()],
@@ -147,7 +148,7 @@ fn scope_of(root: &Path) -> walk::Scope {
     }
 }
 
-/// What the Python sources of a directory use, and which of them could not be read.
+/// Reads the operators of the Python sources in a directory, and lists unreadable sources.
 pub fn tree(root: &Path, options: &Options) -> Tree {
     let packages = Packages::default();
     let reading = Reading { packages: &packages, wanted: options.wanted() };
@@ -182,12 +183,11 @@ pub fn tree(root: &Path, options: &Options) -> Tree {
     Tree { model: Ok(model), unread }
 }
 
-/// A source, with what it says; nothing where it does not parse, and the reason where it could not
-/// be read.
+/// A source with its facts; `None` if it cannot be parsed, and an error if it cannot be read.
 type ReadSource = (PathBuf, Result<Option<Arc<Facts>>, Unreadable>);
 
-/// The sources of a tree that name torch, in the order in which they are found, and what could not be
-/// read or looked into on the way. The first ones are read while others are still looked for.
+/// Returns the sources of a tree that mention torch, in walk order, and the paths that could not be
+/// read. Reading starts while the walk is still running.
 fn found_and_read(
     scope: &walk::Scope,
     reading: &Reading<'_>,
@@ -199,7 +199,7 @@ fn found_and_read(
             threads.spawn(move |_| {
                 let said =
                     files.into_iter().filter_map(|path| read_source(path, reading)).collect();
-                // Who receives is there until all is sent.
+                // The receiver exists until everything is sent.
                 let _ = send.send((number, said));
             });
         };
@@ -226,8 +226,8 @@ fn found_and_read(
     Ok((parts.into_iter().flat_map(|(_, said)| said).collect(), unread))
 }
 
-/// What the walk could not read; links to directories, and pipes, are left out as they are of other
-/// files.
+/// Returns a path that the walk could not read. Links to directories, and pipes, are left out, as
+/// for other files.
 fn unread(skipped: walk::SkippedFile) -> Option<Unread> {
     let why = match skipped.why {
         SkipReason::Unreadable(kind, words) => {
@@ -248,19 +248,19 @@ fn too_large() -> Unreadable {
     Unreadable::TooLarge { what: data::faults::PartSource.value(), limit: LARGEST }
 }
 
-/// What a file of a tree says; nothing where it has nothing to say of torch.
+/// Reads a file of a tree; `None` if it does not mention torch.
 fn read_source(path: PathBuf, reading: &Reading<'_>) -> Option<ReadSource> {
     let text = match text_of(&path) {
         Ok(text) => text,
         Err(error) => return Some((path, Err(error))),
     };
-    // What never names torch has nothing to say of it.
+    // A file that never mentions torch has no relevant facts.
     memmem::find(text.as_bytes(), b"torch")?;
     let facts = facts_of(&path, &text, reading).ok();
     Some((path, Ok(facts)))
 }
 
-/// Whether a file holds tests, by its name or that of its directory.
+/// Returns whether a file contains tests, by its name or that of its directory.
 fn is_test(relative: &Path) -> bool {
     let name = relative.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let in_tests = relative.parent().is_some_and(|parent| {
@@ -269,11 +269,11 @@ fn is_test(relative: &Path) -> bool {
     in_tests || name.starts_with("test_") || name.ends_with("_test.py") || name == "conftest.py"
 }
 
-/// The text of a source, as it is read.
+/// Reads the text of a source.
 ///
 /// # Errors
 ///
-/// Where it cannot be read, or is too large.
+/// Returns an error if the file cannot be read, or is too large.
 pub fn text_of(path: &Path) -> Result<String, Unreadable> {
     let file = guard::file::open_regular(path)?;
     let size = file.metadata().map_or(0, |about| about.len()).min(LARGEST);
@@ -318,19 +318,20 @@ fn facts_of(path: &Path, text: &str, reading: &Reading<'_>) -> Result<Arc<Facts>
     Ok(Arc::new(facts))
 }
 
-/// How files are read.
+/// The settings for reading files.
 struct Reading<'p> {
     packages: &'p Packages,
     wanted: Wanted,
 }
 
-/// What is known of directories: those where the imports of their files begin.
+/// The import root of each known directory.
 #[derive(Debug, Default)]
 struct Packages(Mutex<HashMap<PathBuf, PathBuf>>);
 
 impl Packages {
-    /// Where imports of the files of a directory begin: above the packages that it stands in. A file
-    /// system is asked about each directory once, or twice where two threads ask at the same time.
+    /// Returns the import root for the files of a directory: the nearest directory at or above it
+    /// that is not a package. Each directory is checked once, or twice if two threads need it at
+    /// the same time.
     fn root_of(&self, dir: &Path) -> PathBuf {
         let known = |dir: &Path| {
             let roots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -355,12 +356,12 @@ impl Packages {
     }
 }
 
-/// Where imports of a file begin.
+/// Returns the import root of a file.
 fn import_root(path: &Path, packages: &Packages) -> PathBuf {
     packages.root_of(path.parent().unwrap_or(Path::new("")))
 }
 
-/// The dotted names of the module that a file is, and of its package.
+/// Returns the dotted names of the module of a file, and of its package.
 fn module_of(path: &Path, packages: &Packages) -> (String, String) {
     let root = import_root(path, packages);
     let relative = path.strip_prefix(&root).unwrap_or(path);
@@ -376,7 +377,7 @@ fn module_of(path: &Path, packages: &Packages) -> (String, String) {
     }
 }
 
-/// The operators of some files, and of what they import, where that is asked for.
+/// Returns the operators of some files and, on request, of their imports.
 fn follow(facts: Vec<Arc<Facts>>, paths: &[PathBuf], options: &Options) -> Model {
     if !options.follow {
         return reachability::model(facts, None, options.backward);
@@ -434,7 +435,7 @@ mod tests {
         let packages = Packages::default();
         let of = |path: &str| module_of(&dir.path().join(path), &packages);
         let named = |module: &str, package: &str| (module.to_owned(), package.to_owned());
-        // Asked twice: what was found out is kept.
+        // The second round uses the cached roots.
         for _ in 0..2 {
             assert_eq!(of("a/b/c.py"), named("a.b.c", "a.b"));
             assert_eq!(of("a/b/__init__.py"), named("a.b", "a.b"));
@@ -444,7 +445,7 @@ mod tests {
         }
     }
 
-    /// However many threads read them, and whichever of them is done first.
+    /// The order does not depend on the number of threads or on which one finishes first.
     #[test]
     fn reads_files_in_tree_order() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,21 +1,21 @@
-//! Tables of quantization methods and of compile backends, by their names in sources.
+//! Tables of quantization methods and compile backends, by their names in sources.
 
 use std::sync::LazyLock;
 
 use foldhash::HashMap;
 
-/// A method of quantization: a row of `data/ops/quantization.tsv`.
+/// A quantization method: a row of `data/ops/quantization.tsv`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantizationMethod {
-    /// As `quant_method` of a `config.json` names it.
+    /// The value of `quant_method` in a `config.json`.
     pub name: &'static str,
-    /// What is known of it on an NPU.
+    /// The known support on an NPU.
     pub known: &'static str,
-    /// The devices without which it refuses, or expands the model.
+    /// The devices that it requires; without them it raises an error, or expands the model.
     pub needs: &'static str,
 }
 
-/// Methods by their own names, and by the names that choose them in sources.
+/// Methods by their own names, and by the names that select them in sources.
 static METHODS: LazyLock<[HashMap<&'static str, QuantizationMethod>; 2]> = LazyLock::new(|| {
     let mut methods: [HashMap<&'static str, QuantizationMethod>; 2] = Default::default();
     for row in crate::ops::table_rows("quantization") {
@@ -29,34 +29,33 @@ static METHODS: LazyLock<[HashMap<&'static str, QuantizationMethod>; 2]> = LazyL
     methods
 });
 
-/// The method that what has this name in a source quantizes a model by: a class, an option, a
-/// package.
+/// Returns the quantization method that a name in a source selects: a class, an option, a package.
 pub fn method_chosen_by(name: &str) -> Option<QuantizationMethod> {
     METHODS[1].get(name).copied()
 }
 
-/// The method of this name, as a configuration has it.
+/// Returns the method with this name in a configuration.
 pub fn method(name: &str) -> Option<QuantizationMethod> {
     METHODS[0].get(name).copied()
 }
 
-/// What a backend of `torch.compile` means on an NPU.
+/// The support of a `torch.compile` backend on an NPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompileBackend {
     /// torch_npu registers it (`torch_npu/dynamo`).
     TorchNpu,
-    /// It generates code by Triton.
+    /// It generates Triton code.
     Inductor,
-    /// It runs the operators as they are, for who looks for errors.
+    /// It runs the operators unchanged, for debugging.
     Eager,
     /// It is for other devices.
     Other,
-    /// Nothing is known of it.
+    /// Unknown.
     Unknown,
 }
 
-/// What a backend of `torch.compile` is, by its name: those that PyTorch registers itself
-/// (`torch/_dynamo/backends`), torch_npu, and some packages.
+/// Returns the kind of a `torch.compile` backend by its name. The names are those that PyTorch
+/// registers (`torch/_dynamo/backends`), torch_npu, and some packages.
 pub fn backend(name: &str) -> CompileBackend {
     match name {
         "npu" | "npugraph_ex" => CompileBackend::TorchNpu,

@@ -1,15 +1,15 @@
-//! What an expression holds, as far as that is known.
+//! Infers the kind of value of an expression.
 
 use ruff_python_ast::{Expr, Keyword, StmtFunctionDef};
 
 use pysyntax::dotted;
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// No tensor: a number, a text, a shape …
+    /// Not a tensor: a number, a text, a shape …
     Not,
-    /// Nothing is known.
+    /// Unknown.
     Maybe,
     /// A list, tuple or generator of tensors.
     Seq,
@@ -17,24 +17,24 @@ pub(super) enum Kind {
     Module,
     /// A tensor on the host.
     Host,
-    /// A tensor, by all signs.
+    /// Probably a tensor.
     Likely,
     /// A tensor.
     Tensor,
 }
 
 impl Kind {
-    /// Whether it is computed with on the device.
+    /// Returns whether the value is a tensor on the device.
     pub(super) fn is_tensor(self) -> bool {
         matches!(self, Self::Tensor | Self::Likely)
     }
 
-    /// Whether there is a tensor in it.
+    /// Returns whether the value is or contains a tensor.
     pub(super) fn holds(self) -> bool {
         self.is_tensor() || self == Self::Seq
     }
 
-    /// What one of its elements is.
+    /// Returns the kind of an element.
     pub(super) fn element(self) -> Self {
         match self {
             Self::Seq | Self::Likely => Self::Likely,
@@ -46,13 +46,13 @@ impl Kind {
         }
     }
 
-    /// What is either of two.
+    /// Returns the kind of a value that is either of two.
     pub(super) fn join(self, other: Self) -> Self {
         self.max(other)
     }
 }
 
-/// Methods of tensors that give no tensor.
+/// Tensor methods that do not return a tensor.
 const PLAIN: &[&str] = &[
     "size",
     "dim",
@@ -83,7 +83,7 @@ const PLAIN: &[&str] = &[
     "requires_grad_",
 ];
 
-/// Functions and methods that give several tensors.
+/// Functions and methods that return several tensors.
 const SEVERAL: &[&str] = &[
     "chunk",
     "split",
@@ -118,7 +118,7 @@ const SEVERAL: &[&str] = &[
     "multi_head_attention_forward",
 ];
 
-/// Attributes of tensors that are none.
+/// Tensor attributes that are not tensors.
 const ATTRIBUTES: &[&str] = &[
     "shape",
     "dtype",
@@ -141,21 +141,21 @@ const ATTRIBUTES: &[&str] = &[
     "type",
 ];
 
-/// Attributes that only tensors, and modules, have.
+/// Returns whether an attribute exists only on tensors and modules.
 pub(super) fn plain_attribute(name: &str) -> bool {
     ATTRIBUTES.contains(&name)
 }
 
-/// What of the arguments of a call says what it gives.
+/// The arguments of a call that determine the kind of its result.
 #[derive(Clone, Copy)]
 pub(super) struct CallShape<'k> {
-    /// How many of them have no name.
+    /// The number of positional arguments.
     pub arguments: usize,
     pub keywords: &'k [Keyword],
 }
 
 impl CallShape<'_> {
-    /// Whether there is one of this name.
+    /// Returns whether there is a keyword argument of this name.
     pub(super) fn has(self, name: &str) -> bool {
         self.named(|given| given == name)
     }
@@ -165,7 +165,7 @@ impl CallShape<'_> {
     }
 }
 
-/// What a method of a tensor gives.
+/// Returns the result kind of a tensor method.
 pub(super) fn method_result(name: &str, given: CallShape<'_>) -> Kind {
     if PLAIN.contains(&name) {
         return Kind::Not;
@@ -180,7 +180,7 @@ pub(super) fn method_result(name: &str, given: CallShape<'_>) -> Kind {
     if SEVERAL.contains(&name) || by_dim || counted || tuple { Kind::Seq } else { Kind::Tensor }
 }
 
-/// What a function of torch gives, by the last part of its name.
+/// Returns the result kind of a torch function, by the last part of its name.
 pub(super) fn function_result(path: &str, given: CallShape<'_>) -> Kind {
     let name = dotted::last(path);
     if matches!(
@@ -189,11 +189,11 @@ pub(super) fn function_result(path: &str, given: CallShape<'_>) -> Kind {
     ) {
         return Kind::Not;
     }
-    // The tensor itself is the first argument.
+    // The first argument is the tensor itself.
     method_result(name, CallShape { arguments: given.arguments.saturating_sub(1), ..given })
 }
 
-/// Functions of Python itself that give no tensor whatever they are given.
+/// Returns whether a Python built-in never returns a tensor.
 pub(super) fn plain_builtin(name: &str) -> bool {
     matches!(
         name,
@@ -226,7 +226,7 @@ pub(super) fn plain_builtin(name: &str) -> bool {
     )
 }
 
-/// Functions of Python itself that hand on what they are given, in another order or form.
+/// Returns whether a Python built-in returns its arguments in another order or form.
 pub(super) fn passing_builtin(name: &str) -> bool {
     matches!(
         name,
@@ -244,13 +244,14 @@ pub(super) fn passing_builtin(name: &str) -> bool {
     )
 }
 
-/// What an annotation says of a parameter. Nothing where it says nothing of tensors or numbers.
+/// Returns the kind of a parameter by its annotation; `None` if the annotation names neither
+/// tensors nor numbers.
 pub(super) fn annotated_kind(annotation: &Expr, text: &str) -> Option<Kind> {
     use ruff_text_size::Ranged as _;
     let text = text.get(std::ops::Range::<usize>::from(annotation.range()))?;
     let text = text.trim_matches(|c| c == '"' || c == '\'');
     let many = ["List", "list", "Tuple", "tuple", "Sequence", "Iterable", "Dict", "dict"];
-    // An annotation is short: to make a searcher for the word takes longer than to look for it.
+    // An annotation is short, so building a substring searcher takes longer than the search.
     let mut capitals = memchr::memchr_iter(b'T', text.as_bytes());
     if let Some(first) = capitals.find(|at| text.as_bytes()[*at..].starts_with(b"Tensor")) {
         let mut brackets = memchr::memchr_iter(b'[', &text.as_bytes()[..first]);
@@ -265,7 +266,7 @@ pub(super) fn annotated_kind(annotation: &Expr, text: &str) -> Option<Kind> {
         .then_some(Kind::Not)
 }
 
-/// What a default says of a parameter that has no annotation.
+/// Returns the kind of a parameter without annotation by its default value.
 pub(super) fn default_kind(default: &Expr) -> Option<Kind> {
     match default {
         Expr::BooleanLiteral(_)
@@ -276,7 +277,7 @@ pub(super) fn default_kind(default: &Expr) -> Option<Kind> {
     }
 }
 
-/// Functions that run while a model is built.
+/// Returns whether a function runs while a model is built.
 pub(super) fn is_constructor(def: &StmtFunctionDef) -> bool {
     let name = def.name.as_str();
     matches!(
@@ -324,7 +325,7 @@ mod tests {
         assert_eq!(of("Cache"), None);
     }
 
-    /// What a call of `x` gives that is written like this.
+    /// Returns the result kind of a call of `x` with this source text.
     fn given(call: &str, of: impl Fn(CallShape<'_>) -> Kind) -> Kind {
         let parsed = parse_expression(call).unwrap();
         let arguments = &parsed.expr().as_call_expr().unwrap().arguments;

@@ -1,15 +1,15 @@
-//! From offsets to lines.
+//! Converts offsets to lines.
 
 use std::cell::Cell;
 
 use memchr::memchr_iter;
 
-/// The lines of a text. What stands in it is asked for nearly in its order, and little of it: so the
-/// line ends between one place and the next are counted, and no list of them is made.
+/// The lines of a text. Only a few places are looked up, nearly in text order, so the newlines
+/// between consecutive lookups are counted instead of building a table.
 #[derive(Debug)]
 pub(super) struct LineIndex<'t> {
     text: &'t str,
-    /// The last offset that was asked for, and how many lines end before it.
+    /// The last offset that was looked up, and the number of newlines before it.
     last: Cell<(usize, usize)>,
 }
 
@@ -18,7 +18,7 @@ impl<'t> LineIndex<'t> {
         Self { text, last: Cell::new((0, 0)) }
     }
 
-    /// The line of an offset, from 1.
+    /// Returns the line of an offset, starting at 1.
     pub(super) fn of(&self, offset: usize) -> u32 {
         let bytes = self.text.as_bytes();
         let offset = offset.min(bytes.len());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::facts::{Facts, Role};
 use super::packed::Lists;
 
-/// The file and the piece that a path means; nothing where it means none that is read.
+/// The file and the piece that a path refers to; `None` if it refers to none that was read.
 pub(super) type Definition = Option<(usize, usize)>;
 
 /// A piece of a file that another piece refers to.
@@ -13,16 +13,16 @@ pub(super) type Definition = Option<(usize, usize)>;
 pub(super) struct Reference {
     /// The file and the piece.
     pub to: (usize, usize),
-    /// When it runs at the earliest.
+    /// The earliest role of the referenced piece.
     pub role: Role,
 }
 
-/// A file, and the reached pieces of it.
+/// A file and its reached pieces.
 pub(super) struct File {
     pub(super) facts: Arc<Facts>,
-    /// What each of its paths means, as far as that was asked; empty where `links` says it.
+    /// The definitions of its paths that were resolved so far; empty if `links` is used.
     pub(super) meant: Vec<Option<Definition>>,
-    /// What its pieces refer to in the files that are read, where no more of them come in.
+    /// The references of its pieces to loaded files, if no more files are loaded.
     pub(super) links: Lists<Reference>,
     /// How each of its pieces was reached.
     pub(super) roles: Vec<Option<Role>>,
@@ -34,7 +34,7 @@ impl File {
         Self { facts, meant: Vec::new(), links: Lists::default(), roles }
     }
 
-    /// A file with imports that are followed.
+    /// Creates a file whose imports are followed.
     pub(super) fn followed(facts: Arc<Facts>) -> Self {
         let meant = vec![None; facts.paths.len()];
         Self { meant, ..Self::of(facts) }

@@ -1,4 +1,4 @@
-//! What local names hold, function by function.
+//! The values of local names, function by function.
 
 use std::hash::BuildHasher as _;
 
@@ -7,8 +7,8 @@ use hashbrown::HashTable;
 
 use super::kinds::Kind;
 
-/// The names of the functions around, the innermost last. A name that is looked for is hashed once, and
-/// the tables of functions that were left serve those that follow.
+/// The names of the enclosing functions, the innermost last. A lookup hashes the name once, and the
+/// tables of finished functions are reused.
 #[derive(Debug, Default)]
 pub(super) struct Locals<'a> {
     frames: Vec<Frame<'a>>,
@@ -18,11 +18,11 @@ pub(super) struct Locals<'a> {
 
 type Frame<'a> = HashTable<(&'a str, Kind)>;
 
-/// Room for the parameters and what is given to names: few functions have more.
+/// The initial capacity for parameters and assigned names. Few functions have more.
 const USUAL: usize = 14;
 
 impl<'a> Locals<'a> {
-    /// Whether no function is around.
+    /// Returns whether the code is outside of all functions.
     pub(super) fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
@@ -37,14 +37,14 @@ impl<'a> Locals<'a> {
     pub(super) fn leave(&mut self) {
         if let Some(mut frame) = self.frames.pop() {
             frame.clear();
-            // To clear what has grown large takes its time, each time.
+            // Clearing a large table takes long each time.
             if frame.capacity() <= 4 * USUAL {
                 self.spare.push(frame);
             }
         }
     }
 
-    /// Gives a name of the innermost function something to hold; nothing outside of functions.
+    /// Sets the value of a name in the innermost function; does nothing outside of functions.
     pub(super) fn give(&mut self, name: &'a str, kind: Kind) {
         let Self { frames, hasher, .. } = self;
         let Some(frame) = frames.last_mut() else { return };
@@ -57,7 +57,7 @@ impl<'a> Locals<'a> {
         }
     }
 
-    /// What a name holds, by the innermost function that knows it.
+    /// Returns the value of a name in the innermost function that has it.
     pub(super) fn get(&self, name: &str) -> Option<Kind> {
         if self.frames.is_empty() {
             return None;

@@ -4,19 +4,20 @@
 //! text -> tree (ruff) -> scopes -> walk -> facts of each file -> reach -> operators with places
 //! ```
 //!
-//! - [`walk`], [`expr`] and [`call`] visit a file once. [`names`] resolves names through imports and
-//!   aliases, [`recorder`] records what is used, and tensors are inferred from their use ([`kinds`], [`classes`], [`tensor_names`]).
-//!   [`constant_conditions`] evaluates conditions that never hold on an NPU.
-//! - [`documented_calls`] and [`name_hints`] record limited APIs and hints; [`suggest`] compares the
-//!   visited nodes with patterns of fused operators.
+//! - [`walk`], [`expr`] and [`call`] visit a file once. [`names`] resolves names through imports
+//!   and aliases, [`recorder`] records operators and references, and tensors are inferred from
+//!   their use ([`kinds`], [`classes`], [`tensor_names`]). [`constant_conditions`] evaluates
+//!   conditions that never hold on an NPU.
+//! - [`documented_calls`] and [`name_hints`] record limited APIs and hints. [`suggest`] compares
+//!   the visited nodes with patterns of fused operators.
 //! - [`api`] lists the operators that an API, a method or a module calls.
-//! - [`facts_builder`] collects the [`mod@facts`] of a file, [`packed`]. [`reachability`] follows them
-//!   through the tree ([`name_resolution`], [`references`]) and, on request, through imports
+//! - [`facts_builder`] collects the [`mod@facts`] of a file, [`packed`]. [`reachability`] follows
+//!   them through the tree ([`name_resolution`], [`references`]) and, on request, through imports
 //!   ([`files`]). [`aggregate`] adds up the reached pieces.
 //!
-//! A method counts only of what is a tensor by all signs: `sort` of a list and `split` of a text
-//! are no operators. What is reached by some arguments alone is marked so, and what runs while a
-//! model is built, or data is prepared, is told apart.
+//! A method counts only on values that are probably tensors: `sort` of a list and `split` of a text
+//! are not operators. Operators that only some arguments reach, and those that run while a model is
+//! built or data is prepared, are marked as such.
 
 mod aggregate;
 mod api;
@@ -52,7 +53,7 @@ pub use files::{is_source, text_of};
 
 use crate::ops::documents as limits;
 
-/// The operators that every call of an API reaches, of aten without `aten::`.
+/// Returns the operators that every call of an API reaches; for aten without `aten::`.
 pub(crate) fn operators_of(path: &str) -> Vec<&'static str> {
     let reach = api::api(&api::public(path));
     let called = reach.into_iter().flat_map(api::OperatorSet::operators);
@@ -65,7 +66,7 @@ pub fn prepare() {
     let (_, _) = (limits::api(""), limits::limits_argument(""));
 }
 
-/// What one source uses on its own, without a file.
+/// Returns the operators of one source text, without a file.
 #[cfg(test)]
 fn of_text(text: &str) -> crate::model::Model {
     let wanted = walk::Wanted { suggestions: true, calls: false };

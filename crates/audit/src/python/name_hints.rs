@@ -1,4 +1,4 @@
-//! Records hints of names and arguments: data types, quantization, compilers, activations by name.
+//! Records hints from names and arguments: data types, quantization, compilers, activation names.
 
 use ruff_python_ast::{Expr, ExprCall};
 use ruff_text_size::{Ranged as _, TextSize};
@@ -12,7 +12,7 @@ use super::recorder::Recorder;
 use crate::ops::libraries;
 use crate::source_notes::HintKind;
 
-/// Records the data type or compiler that a name of torch stands for.
+/// Records the data type or compiler that a torch name refers to.
 pub(super) fn record_mention(
     recorder: &mut Recorder<'_, '_>,
     path: &str,
@@ -45,7 +45,8 @@ pub(super) fn record_dtype_method(recorder: &mut Recorder<'_, '_>, name: &str, a
     recorder.hint(kind, &format!(".{name}()"), at);
 }
 
-/// `act_layer="silu"`, `hidden_act: str = "gelu"`: an activation by its name, which may be chosen.
+/// Records an activation by its name, which may be selected: `act_layer="silu"`,
+/// `hidden_act: str = "gelu"`.
 pub(super) fn record_activation(
     recorder: &mut Recorder<'_, '_>,
     argument: &str,
@@ -62,7 +63,7 @@ pub(super) fn record_activation(
     recorder.may_use_in_place(reach, at);
 }
 
-/// `torch_dtype="bfloat16"`, `backend="inductor"`.
+/// Records hints of a keyword argument: `torch_dtype="bfloat16"`, `backend="inductor"`.
 pub(super) fn record_keyword(
     recorder: &mut Recorder<'_, '_>,
     name: &str,
@@ -84,7 +85,8 @@ pub(super) fn record_keyword(
     }
 }
 
-/// Whether a call runs a model whose code is in a package, and which only its configuration names.
+/// Returns whether a call runs a model whose code is in a package and is selected by a
+/// configuration.
 fn loads_packaged_model(path: &str) -> bool {
     if matches!(
         path,
@@ -151,8 +153,8 @@ pub(super) fn record_call(
     }
 }
 
-/// Records what an import says: a quantization method, kernels that are no operators of torch.
-/// `required` is one that runs whenever the file is imported.
+/// Records hints of an import: a quantization method, or kernels that are not torch operators. A
+/// `required` import runs whenever the file is imported.
 pub(super) fn record_import(
     recorder: &mut Recorder<'_, '_>,
     module: &str,

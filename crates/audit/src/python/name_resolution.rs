@@ -9,46 +9,47 @@ use pysyntax::dotted;
 use super::facts::Facts;
 use super::linked_file::{Definition, File};
 
-/// As many re-exports as are followed from one name, one behind the other.
+/// The maximum number of chained re-exports that are followed from one name.
 const MOST_STEPS: usize = 8;
-/// As many files as are looked into for one name: modules that import all names of each other make a
-/// tree of ways.
+/// The maximum number of files searched for one name. Modules with mutual wildcard imports make the
+/// number of paths grow exponentially.
 const MOST_LOOKS: usize = 200;
 
-/// The files by their modules: those that are known, or those that can be.
+/// The files by module: the loaded ones, or those that can be loaded.
 pub(super) trait Modules {
-    /// How the facts of a file are held while more files may come in.
+    /// A handle for the facts of a file that stays valid while more files are loaded.
     type Held: Deref<Target = Facts>;
 
-    /// What a file says.
+    /// Returns the facts of a file.
     fn facts(&self, file: usize) -> Self::Held;
 
-    /// The number of the file of a module, by its dotted name.
+    /// Returns the number of the file of a module, by its dotted name.
     fn module(&mut self, name: &str) -> Option<usize>;
 }
 
-/// The piece that a dotted name means, seen from a file; `:name` is one of its own.
+/// Returns the piece that a dotted name refers to, seen from a file; `:name` is a name of the file
+/// itself.
 pub(super) fn definition(modules: &mut impl Modules, file: usize, path: &str) -> Definition {
     resolve(modules, file, path, MOST_STEPS, &mut { MOST_LOOKS })
 }
 
-/// Files that are all there.
+/// A set of files that are all loaded.
 pub(super) struct LoadedModules<'f> {
     pub(super) files: &'f [File],
-    /// The numbers of the files by their modules.
+    /// The numbers of the files by module.
     modules: &'f HashMap<String, Option<usize>>,
-    /// Where the names of all modules begin.
+    /// The first components of all module names.
     roots: HashSet<&'f str>,
 }
 
 impl<'f> LoadedModules<'f> {
-    /// Some files, with their numbers by their modules.
+    /// Creates the set from files and their numbers by module.
     pub(super) fn of(files: &'f [File], modules: &'f HashMap<String, Option<usize>>) -> Self {
         let roots = modules.keys().map(|module| dotted::first(module)).collect();
         Self { files, modules, roots }
     }
 
-    /// Whether a path may mean something in one of them.
+    /// Returns whether a path may refer to something in one of the files.
     pub(super) fn may_hold(&self, path: &str) -> bool {
         path.starts_with(':') || self.roots.contains(dotted::first(path))
     }
@@ -114,7 +115,7 @@ fn within(
 mod tests {
     use super::*;
 
-    /// Modules that all import all names of each other.
+    /// Modules with mutual wildcard imports.
     struct Tangle(Vec<Facts>, usize);
 
     impl Modules for Tangle {

@@ -1,4 +1,5 @@
-//! Resolves the names of a source: dotted paths, local values, and attributes of the class around.
+//! Resolves the names of a source: dotted paths, local values, and attributes of the enclosing
+//! class.
 
 use std::rc::Rc;
 
@@ -12,12 +13,12 @@ use super::kinds::Kind;
 use super::locals::Locals;
 use super::tensor_names::TensorNames;
 
-/// The names that are visible where a source is walked.
+/// The names that are visible at the current position of the walk.
 pub(super) struct Names<'a, 's> {
     pub(super) text: &'a str,
     pub(super) scopes: &'s Scopes<'a>,
     pub(super) scope: ScopeId,
-    /// The class around.
+    /// The enclosing class.
     pub(super) class: Option<Rc<ClassFacts<'a>>>,
     /// Values of local names.
     pub(super) locals: Locals<'a>,
@@ -25,7 +26,7 @@ pub(super) struct Names<'a, 's> {
     pub(super) tensors: TensorNames<'a>,
 }
 
-/// The names around a class, which are not visible in it.
+/// The names outside of a class, which are not visible in it.
 pub(super) struct OuterNames<'a> {
     scope: ScopeId,
     class: Option<Rc<ClassFacts<'a>>>,
@@ -40,7 +41,7 @@ impl<'a, 's> Names<'a, 's> {
         Self { text, scopes, scope: 0, class: None, locals, tensors }
     }
 
-    /// Enters a class and returns the names around it.
+    /// Enters a class and returns the names outside of it.
     pub(super) fn enter_class(
         &mut self,
         class: Rc<ClassFacts<'a>>,
@@ -65,15 +66,16 @@ impl<'a, 's> Names<'a, 's> {
         self.class.as_ref().and_then(|class| class.attributes.get(name)).copied()
     }
 
-    /// Returns whether the class around prepares data.
+    /// Returns whether the enclosing class prepares data.
     pub(super) fn in_data_class(&self) -> bool {
         self.class.as_ref().is_some_and(|class| class.data)
     }
 
-    /// The dotted name of an expression; of a module of the tree without a leading dot.
+    /// Returns the dotted name of an expression. The name of a module of the tree has no leading
+    /// dot.
     pub(super) fn path(&self, expr: &Expr) -> Option<String> {
         let root = root(expr)?;
-        // Most names are none of those that an import may bind.
+        // An import binds only few of the names in a source.
         if root == "self" || !self.scopes.may_resolve(root) || self.local(root).is_some() {
             return None;
         }
@@ -81,13 +83,13 @@ impl<'a, 's> Names<'a, 's> {
         Some(if path.starts_with('.') { path.trim_start_matches('.').to_owned() } else { path })
     }
 
-    /// What a local name holds.
+    /// Returns the value of a local name.
     pub(super) fn local(&self, name: &str) -> Option<Kind> {
         self.locals.get(name)
     }
 
-    /// What an operand is to an operator of the language: a name of which nothing is known is a tensor
-    /// where the function uses it as one elsewhere.
+    /// Returns the kind of an operand of a language operator. A name of unknown kind counts as a
+    /// tensor if the function uses it as one elsewhere.
     pub(super) fn operand(&self, expr: &Expr, kind: Kind) -> Kind {
         match expr {
             Expr::Name(name) if kind == Kind::Maybe => {

@@ -1,21 +1,21 @@
-//! Lists of short things in few allocations.
+//! Lists of short items in few allocations.
 //!
-//! What is kept of a file lies beside the trees of the files that are read after it, which are
-//! thousands of small pieces that come and go. Thousands of small pieces that stay between them
-//! would spread the trees over memory that nothing has touched yet.
+//! The facts of a file outlive the syntax trees of later files, which consist of thousands of
+//! small, short-lived allocations. Thousands of small long-lived allocations between them would
+//! spread the trees over fresh memory.
 
 use std::ops::Range;
 
-/// Texts, by the number in which they came.
+/// Texts, numbered in the order of their insertion.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Texts {
     all: String,
-    /// Where each of them ends.
+    /// The end of each text.
     ends: Vec<u32>,
 }
 
 impl Texts {
-    /// Adds a text that is given in parts; its number.
+    /// Adds a text given in parts and returns its number.
     pub(super) fn push(&mut self, parts: &[&str]) -> u32 {
         for part in parts {
             self.all.push_str(part);
@@ -28,33 +28,33 @@ impl Texts {
         self.ends.len()
     }
 
-    /// The text of a number; empty where there is none.
+    /// Returns the text with a number; empty if there is none.
     pub(super) fn of(&self, number: usize) -> &str {
         self.all.get(part(&self.ends, number)).unwrap_or_default()
     }
 
-    /// As [`Texts::of`], the bytes, which compare as the text does.
+    /// Returns the bytes of [`Texts::of`], which compare like the text.
     pub(super) fn bytes_of(&self, number: usize) -> &[u8] {
         self.all.as_bytes().get(part(&self.ends, number)).unwrap_or_default()
     }
 
-    /// All of them, by their numbers.
+    /// Iterates over all texts in the order of their numbers.
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).map(|number| self.of(number))
     }
 
-    /// Gives back what memory was taken for more.
+    /// Releases unused capacity.
     pub(super) fn settle(&mut self) {
         self.all.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 }
 
-/// A list for each of some things that have numbers.
+/// One list for each of several numbered items.
 #[derive(Debug, Clone)]
 pub(crate) struct Lists<T> {
     all: Vec<T>,
-    /// Where the list of each thing ends.
+    /// The end of the list of each item.
     ends: Vec<u32>,
 }
 
@@ -65,8 +65,8 @@ impl<T> Default for Lists<T> {
 }
 
 impl<T> Lists<T> {
-    /// The lists of `count` things, from what stands in them with the number of its thing. Within a
-    /// list the order stays.
+    /// Creates the lists of `count` items from elements with item numbers. The order within a list
+    /// is preserved.
     pub(super) fn of(mut numbered: Vec<(u32, T)>, count: usize) -> Self {
         numbered.sort_by_key(|(number, _)| *number);
         let mut lists =
@@ -83,46 +83,46 @@ impl<T> Lists<T> {
         lists
     }
 
-    /// Adds a list for the next thing; its number.
+    /// Adds the list of the next item and returns the number of the item.
     pub(super) fn push(&mut self, list: impl IntoIterator<Item = T>) -> usize {
         self.all.extend(list);
         self.end();
         self.ends.len() - 1
     }
 
-    /// Ends the list of the next thing with what is there.
+    /// Ends the list of the next item.
     fn end(&mut self) {
         self.ends.push(number(self.all.len()));
     }
 
-    /// The list of a thing.
+    /// Returns the list of an item.
     pub(super) fn at(&self, number: usize) -> &[T] {
         self.all.get(part(&self.ends, number)).unwrap_or_default()
     }
 
-    /// All lists, one behind the other.
+    /// Returns all lists, concatenated.
     pub(super) fn all(&self) -> &[T] {
         &self.all
     }
 
-    /// As [`Lists::all`], to change them.
+    /// Returns all lists, concatenated, for modification.
     pub(super) fn all_mut(&mut self) -> &mut [T] {
         &mut self.all
     }
 }
 
-/// What belongs to a number, by where that of each number ends.
+/// Returns the range of a number, given the end of each range.
 fn part(ends: &[u32], number: usize) -> Range<usize> {
     let end = |number: usize| ends.get(number).map_or(0, |end| index(*end));
     number.checked_sub(1).map_or(0, end)..end(number)
 }
 
-/// A source has 16 megabytes at most, and so have the things in it fewer numbers than there are.
+/// Converts an index to a number. A source has at most 16 megabytes, so its items fit.
 pub(super) fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// The place of a number in a list.
+/// Converts a number to an index.
 pub(super) fn index(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }

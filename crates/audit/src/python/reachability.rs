@@ -1,4 +1,4 @@
-//! From the files that are named to all that they reach.
+//! Follows references from the named files to everything that they reach.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,32 +14,32 @@ use super::packed::{Lists, index};
 use super::references;
 use crate::model::{Model, Note};
 
-/// As many files as are followed.
+/// The maximum number of files that are followed.
 const MOST_FILES: usize = 4_000;
 
-/// Gives the facts of a module that is imported, by its dotted name; nothing where it is not to be
+/// Returns the facts of an imported module by its dotted name; `None` if the import is not
 /// followed.
 pub(super) type Load<'l> = &'l dyn Fn(&str) -> Option<Arc<Facts>>;
 
 struct Reachability<'l> {
     files: Vec<File>,
-    /// How many of the files are named: all of their methods are reached.
+    /// The number of files named by the user. All of their methods are reached.
     named: usize,
-    /// The number of the file of a module; nothing where there is none.
+    /// The number of the file of a module; `None` if the module has no file.
     modules: HashMap<String, Option<usize>>,
-    /// Nothing where imports are not followed.
+    /// `None` if imports are not followed.
     load: Option<Load<'l>>,
     queue: VecDeque<(usize, usize)>,
-    /// Names of methods that are called on what is not known.
+    /// Names of methods called on values of unknown kind.
     called: HashSet<String>,
-    /// Methods of classes that were reached and not called yet.
+    /// Methods of reached classes that were not called yet.
     waiting: HashMap<String, Vec<(usize, usize)>>,
-    /// Classes whose methods were looked at: the files, and the first pieces of the names.
+    /// Classes whose methods were processed, each as a file and the first piece with the name.
     classes: HashSet<(usize, usize)>,
     full: bool,
 }
 
-/// What the files use, and what they reach of others.
+/// Returns the model of the files and of everything that they reach.
 pub(super) fn model(roots: Vec<Arc<Facts>>, load: Option<Load<'_>>, backward: bool) -> Model {
     let mut reacher = Reachability {
         files: Vec::with_capacity(roots.len()),
@@ -72,7 +72,8 @@ pub(super) fn model(roots: Vec<Arc<Facts>>, load: Option<Load<'_>>, backward: bo
 }
 
 impl Reachability<'_> {
-    /// Finds what the names of all files mean, side by side: no file comes in later.
+    /// Resolves the names of all files in parallel, which is possible because no file is loaded
+    /// later.
     fn link(&mut self) {
         let known = LoadedModules::of(&self.files, &self.modules);
         let links: Vec<Lists<Reference>> = (0..self.files.len())
@@ -84,7 +85,7 @@ impl Reachability<'_> {
         }
     }
 
-    /// Everything in the files that are named; a function that is referred to counts as its uses do.
+    /// Reaches everything in the named files. A referenced function takes its role from its uses.
     fn roots(&mut self) {
         let mut referred: Vec<Vec<bool>> =
             self.files.iter().map(|file| vec![false; file.facts.pieces.len()]).collect();
@@ -152,7 +153,7 @@ impl Reachability<'_> {
         }
     }
 
-    /// What a piece refers to, where no file comes in.
+    /// Follows the references of a piece if no files are loaded.
     fn along(&mut self, file: usize, at: usize) {
         let role = self.files[file].roles.get(at).copied().flatten().unwrap_or(Role::Run);
         let mut next = 0;
@@ -162,7 +163,7 @@ impl Reachability<'_> {
         }
     }
 
-    /// The methods of what is not known that a piece calls.
+    /// Reaches the methods that a piece calls on values of unknown kind.
     fn calls(&mut self, methods: &[String]) {
         for name in methods {
             if self.called.insert(name.clone()) {
@@ -173,7 +174,8 @@ impl Reachability<'_> {
         }
     }
 
-    /// The methods of a class that run when it is called, and those that somebody calls.
+    /// Reaches the methods of a class that run when it is called, and those that are called by
+    /// name.
     fn members(&mut self, file: usize, class: &str) {
         let facts = Arc::clone(&self.files[file].facts);
         if facts.named(class).is_none_or(|first| !self.classes.insert((file, first))) {
@@ -189,7 +191,7 @@ impl Reachability<'_> {
         }
     }
 
-    /// The piece that a path of a file means.
+    /// Returns the piece that a path of a file refers to.
     fn meaning(&mut self, file: usize, path: u32) -> Definition {
         let at = index(path);
         if let Some(known) = self.files[file].meant.get(at)? {
@@ -213,7 +215,7 @@ impl Modules for Reachability<'_> {
         if let Some(known) = self.modules.get(name) {
             return *known;
         }
-        // What is not followed is not in the tree, under any part of its name.
+        // Without followed imports, all files are in the tree already.
         let load = self.load?;
         let number = if self.files.len() >= MOST_FILES {
             self.full = true;

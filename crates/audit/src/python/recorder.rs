@@ -13,13 +13,13 @@ use crate::source_notes::{Hint, HintKind, Suggestion};
 pub(super) struct Recorder<'a, 's> {
     lines: &'s LineIndex<'a>,
     facts: FactsBuilder,
-    /// When the walked code runs.
+    /// The role of the current code.
     pub(super) role: Role,
-    /// The walked code is not known to run.
+    /// Whether the current code may never run.
     pub(super) unsure: bool,
     /// The method whose name is the only evidence for the recorded operators.
     pub(super) method: Option<Method>,
-    /// Calls of methods of unknown values are recorded.
+    /// Whether method calls on values of unknown kind are recorded.
     unknown_calls: bool,
 }
 
@@ -36,7 +36,7 @@ impl<'a, 's> Recorder<'a, 's> {
         self.facts.settle()
     }
 
-    /// Begins a piece and returns the number of the piece around it.
+    /// Begins a piece and returns the number of the enclosing piece.
     pub(super) fn begin_piece(&mut self, name: &[&str]) -> u32 {
         self.facts.begin(name)
     }
@@ -46,7 +46,7 @@ impl<'a, 's> Recorder<'a, 's> {
         self.facts.go_back(piece);
     }
 
-    /// Records a call of an API that documents of torch_npu limit.
+    /// Records a call of an API with limits in the torch_npu documents.
     pub(super) fn limited_api(&mut self, found: ApiAt) {
         self.facts.api(found);
     }
@@ -65,7 +65,7 @@ impl<'a, 's> Recorder<'a, 's> {
         self.lines.of(at.to_usize())
     }
 
-    /// Notes what an API calls.
+    /// Records the operators that an API calls.
     pub(super) fn uses(&mut self, reach: OperatorSet, at: TextSize, maybe: bool) {
         self.facts.uses(UseAt {
             reach,
@@ -77,7 +77,7 @@ impl<'a, 's> Recorder<'a, 's> {
         });
     }
 
-    /// Notes what works in place of all that an API calls, which may be asked for.
+    /// Records the in-place variants of the operators of an API, which the caller may request.
     pub(super) fn may_use_in_place(&mut self, reach: OperatorSet, at: TextSize) {
         for found in reach.operators().filter_map(api::in_place) {
             self.uses(found, at, true);
@@ -89,41 +89,42 @@ impl<'a, 's> Recorder<'a, 's> {
         self.facts.hint(hint);
     }
 
-    /// Refers to what has a dotted name, and calls it.
+    /// Records a call of a dotted name.
     pub(super) fn refers(&mut self, path: &str) {
         self.facts.refers(false, path, self.role);
     }
 
-    /// Refers to something of the file itself, and calls it.
+    /// Records a call of a name of the file itself.
     pub(super) fn refers_own(&mut self, name: &str) {
         self.facts.refers(true, name, self.role);
     }
 
-    /// Calls a method of what is not known.
+    /// Records a method call on a value of unknown kind.
     pub(super) fn calls_unknown(&mut self, name: &str) {
         if self.unknown_calls {
             self.facts.calls(name);
         }
     }
 
-    /// Refers to something without calling it.
+    /// Records a reference to a dotted name without a call.
     pub(super) fn mentions(&mut self, path: &str) {
         self.facts.refers(false, path, self.role.max(Role::Named));
     }
 
-    /// As [`Recorder::mentions`], of the file itself.
+    /// Records a reference to a name of the file itself without a call.
     pub(super) fn mentions_own(&mut self, name: &str) {
         self.facts.refers(true, name, self.role.max(Role::Named));
     }
 
-    /// Notes what an operator of the language calls.
+    /// Records the operators that a language operator calls.
     pub(super) fn operator(&mut self, name: &str, at: TextSize, maybe: bool) {
         if let Some(reach) = api::operator(name) {
             self.uses(reach, at, maybe);
         }
     }
 
-    /// Notes what an API calls; in place where it is asked to.
+    /// Records the operators that an API calls, with their in-place variants if the call requests
+    /// them.
     pub(super) fn uses_of_call(&mut self, reach: OperatorSet, call: &ExprCall, at: TextSize) {
         let in_place = call.arguments.find_keyword("inplace").map(|keyword| &keyword.value);
         match in_place {
@@ -149,7 +150,7 @@ impl<'a, 's> Recorder<'a, 's> {
         }
     }
 
-    /// Notes one of the operators that an API calls.
+    /// Records one of the operators that an API calls.
     pub(super) fn used(&mut self, called: ApiOperator, at: TextSize, maybe: bool) {
         self.facts.uses(UseAt {
             reach: called.alone(),
@@ -161,7 +162,7 @@ impl<'a, 's> Recorder<'a, 's> {
         });
     }
 
-    /// An operator that is called by its own name: `aten.mm.default`, `npu.npu_swiglu`.
+    /// Records an operator that is called by its full name: `aten.mm.default`, `npu.npu_swiglu`.
     pub(super) fn custom(&mut self, rest: &str, at: TextSize) {
         let mut parts = rest.split('.');
         let (Some(space), Some(name)) = (parts.next(), parts.next()) else { return };

@@ -4,11 +4,11 @@ use super::linked_file::Reference;
 use super::name_resolution::{self, LoadedModules};
 use super::packed::{Lists, index, number};
 
-/// What the pieces of a file refer to: other pieces that are read, and nothing else of the many
-/// names that stand there. No more files come in.
+/// Returns the references of the pieces of a file to other loaded pieces, without references to
+/// libraries. All files must be loaded.
 pub(super) fn references(known: &LoadedModules<'_>, file: usize) -> Lists<Reference> {
     let (files, facts) = (known.files, &known.files[file].facts);
-    // Most names are those of libraries.
+    // Most names belong to libraries.
     let means =
         |path| known.may_hold(path).then(|| name_resolution::definition(&mut &*known, file, path));
     let meant: Vec<_> = facts.paths.iter().map(|path| means(path).flatten()).collect();

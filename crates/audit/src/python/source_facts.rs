@@ -9,25 +9,25 @@ use super::facts::{Exports, Facts};
 use super::line_index;
 use super::walk::{self, Wanted};
 
-/// A source that is read.
+/// A source to parse.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Source<'t> {
     pub(super) text: &'t str,
-    /// As it is shown.
+    /// The displayed path.
     pub(super) path: &'t str,
-    /// Its dotted name, and that of the package that it stands in.
+    /// The dotted names of its module and of the enclosing package.
     pub(super) module: &'t str,
     pub(super) package: &'t str,
-    /// It is the cells of a notebook.
+    /// Whether the text consists of the cells of a notebook.
     pub(super) cells: bool,
     pub(super) wanted: Wanted,
 }
 
-/// What one source says.
+/// Returns the facts of one source.
 ///
 /// # Errors
 ///
-/// With the first place that does not parse.
+/// Returns the first syntax error.
 pub(super) fn facts(source: Source<'_>) -> Result<Facts, SyntaxError> {
     let Source { text, package, .. } = source;
     on_enough_stack(text, || {
@@ -48,7 +48,8 @@ pub(super) fn facts(source: Source<'_>) -> Result<Facts, SyntaxError> {
     })
 }
 
-/// Behind the first import of torch, where nothing binds `torch_npu` yet.
+/// Returns the offset after the first import of torch; `None` if the source binds `torch_npu`
+/// already.
 fn import_at(text: &str, body: &[Stmt]) -> Option<usize> {
     use ruff_text_size::Ranged as _;
     let root = |module: &str, wanted: &str| module.split('.').next() == Some(wanted);
@@ -74,7 +75,7 @@ fn import_at(text: &str, body: &[Stmt]) -> Option<usize> {
     text.get(end..)?.find('\n').map(|at| end + at + 1)
 }
 
-/// The module of which all names are imported.
+/// Returns the module of a wildcard import.
 fn star(stmt: &Stmt, package: &str) -> Option<String> {
     let import = stmt.as_import_from_stmt()?;
     import.names.iter().find(|alias| alias.name.as_str() == "*")?;

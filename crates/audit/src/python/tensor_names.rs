@@ -1,4 +1,4 @@
-//! Names of a function that hold tensors, by what the function does with them elsewhere.
+//! Finds the names that hold tensors by how the function uses them elsewhere.
 
 use std::cell::OnceCell;
 
@@ -12,7 +12,7 @@ use pysyntax::scope::{ScopeId, Scopes};
 use super::api::{self, NameSharing};
 use super::classes;
 
-/// Functions of `torch` that call operators and take no tensor as their first argument.
+/// Functions of `torch` that call operators and whose first argument is not a tensor.
 const MAKERS: &[&str] = &[
     "arange",
     "as_tensor",
@@ -78,21 +78,21 @@ pub(super) struct TensorNames<'a> {
 /// Names that are used as tensors.
 #[derive(Debug, Default)]
 pub(super) struct TensorUses<'a> {
-    /// By a method of tensors: `x.unsqueeze(1)`.
+    /// Used with a tensor method: `x.unsqueeze(1)`.
     pub by_method: HashSet<&'a str>,
-    /// As what a function of torch is given: `torch.relu(x)`.
+    /// Passed to a torch function: `torch.relu(x)`.
     pub by_function: HashSet<&'a str>,
-    /// As arrays are too: `x.shape`.
+    /// Used in a way that arrays also support: `x.shape`.
     pub like_arrays: HashSet<&'a str>,
 }
 
 impl<'a> TensorNames<'a> {
-    /// Of a function, by its body and the scope that it opens.
+    /// Creates the lazy result for the body of a function and the scope that it opens.
     pub(super) fn of(body: &'a [Stmt], scope: ScopeId) -> Self {
         Self { body, scope, found: OnceCell::new() }
     }
 
-    /// The names.
+    /// Returns the names, and computes them on first use.
     pub(super) fn uses(&self, scopes: &Scopes<'a>) -> &TensorUses<'a> {
         self.found.get_or_init(|| {
             let mut finder = UseVisitor { found: TensorUses::default(), scopes, scope: self.scope };
@@ -109,7 +109,7 @@ struct UseVisitor<'a, 's> {
 }
 
 impl<'a> UseVisitor<'a, '_> {
-    /// What a function of torch is given first is a tensor, or it raises an error.
+    /// The first argument of a torch function must be a tensor, or the call raises an error.
     fn given(&mut self, call: &'a ExprCall) {
         let Some(first) = call.arguments.args.first() else { return };
         let elements = match first {

@@ -1,4 +1,4 @@
-//! Whole sources: which operators, where.
+//! Complete sources with their expected operators and places.
 
 use super::{of_text, source_facts};
 use crate::model::Model;
@@ -28,7 +28,8 @@ fn resolves_names_through_imports() {
     assert_eq!(place(&of_text(source), "gelu"), ["model.py:6"]);
 }
 
-/// Scopes are collected of statements alone: what expressions bind is known where they are walked.
+/// Scopes contain only the bindings of statements. Bindings of expressions are collected during the
+/// walk.
 #[test]
 fn expression_bindings_shadow_imports() {
     let head = "import torch\nimport torch.nn.functional as F\n";
@@ -57,7 +58,7 @@ fn modules_use_the_operators_of_forward() {
     assert_eq!(place(&model, "add"), ["model.py:8"]);
 }
 
-/// What only looks like a method of a tensor is no operator.
+/// Methods that share a name with a tensor method are not operators.
 #[test]
 fn counts_only_methods_of_tensors() {
     let none = "import torch\nimport numpy as np\ndef f(path, names):\n    a = path.split('/')\n    names.sort()\n    \
@@ -66,7 +67,7 @@ fn counts_only_methods_of_tensors() {
     let some = "import torch\ndef f(x: torch.Tensor, n: int):\n    a, b = x.chunk(2)\n    c = x.sort()\n    \
                 return b.unsqueeze(0) * n, c\n";
     assert_eq!(ops(some), ["chunk", "mul", "sort", "unsqueeze"]);
-    // By what is done with it: only tensors have `masked_fill` and `unsqueeze`.
+    // The uses are the evidence: only tensors have `masked_fill` and `unsqueeze`.
     let evident = "import torch\ndef f(x, y):\n    z = x.unsqueeze(1)\n    return y.masked_fill(z == 0, 1) - x\n";
     assert_eq!(ops(evident), ["eq", "masked_fill", "sub", "unsqueeze"]);
 }
@@ -152,7 +153,7 @@ fn registry_entries_are_uncertain_uses() {
     assert_eq!((of("mode"), of("lgamma")), (Some((1, 1)), Some((1, 0))));
 }
 
-/// What has methods as tensors have them need not be a tensor.
+/// A value with the methods of a tensor need not be a tensor.
 #[test]
 fn methods_of_unknown_values_are_uncertain_uses() {
     let open = "import torch\ndef f(model):\n    return model.covariance.logdet()\n";
@@ -162,7 +163,8 @@ fn methods_of_unknown_values_are_uncertain_uses() {
         found.map(|(_, used)| (used.count, used.maybe))
     };
     assert_eq!(used(open, "logdet"), Some((1, 1)));
-    // A class of the tree has one of this name; of what is a tensor for certain that says nothing.
+    // A class of the tree has a method of this name, which is irrelevant for a value that is
+    // certainly a tensor.
     let own = "import torch\nclass Operator:\n    def cholesky(self):\n        return self\n\
                def f(op):\n    return op.cholesky()\ndef g(x: torch.Tensor):\n    return x.cholesky()\n";
     assert_eq!(used(own, "cholesky"), Some((2, 1)));
@@ -170,8 +172,7 @@ fn methods_of_unknown_values_are_uncertain_uses() {
     assert_eq!(used(plain, "lgamma"), Some((1, 0)));
 }
 
-/// Operators of the language count where the same name is used as a tensor elsewhere in the
-/// function, and nowhere else.
+/// Language operators count only if the function uses the same name as a tensor elsewhere.
 #[test]
 fn operators_of_unknown_values_need_evidence() {
     let names = |body: &str| -> Vec<String> {
@@ -190,7 +191,7 @@ fn operators_of_unknown_values_need_evidence() {
         names("    x //= other\n    return x.masked_fill(w, 0)"),
         ["floor_divide", "floor_divide_", "masked_fill"]
     );
-    // It says nothing of the methods: another thing may have them.
+    // That proves nothing about the methods, which another type may have.
     let text =
         "import torch\ndef f(x):\n    y = fetch()\n    y.logdet()\n    z = y + 1\n    z.logdet()\n";
     let model = of_text(text);
@@ -199,13 +200,14 @@ fn operators_of_unknown_values_need_evidence() {
         found.map(|used| (used.count, used.maybe))
     };
     assert_eq!((of("add"), of("logdet")), (Some((1, 0)), Some((2, 2))));
-    // Neither a shape nor a list of tensors is one; what is used as arrays are may be an array.
+    // Neither a shape nor a list of tensors is a tensor. A value that is used like an array may be
+    // an array.
     assert_eq!(names("    torch.zeros(w)\n    return w + w"), ["zeros"]);
     assert_eq!(names("    torch.cat(w)\n    return w + w"), ["cat"]);
     assert_eq!(names("    w = fetch()\n    n = w.shape\n    return w + w"), [""; 0]);
 }
 
-/// Also of what is a tensor by all signs, or a module: both are then of that type.
+/// Also on values that are probably tensors, or modules: either then has that data type.
 #[test]
 fn records_data_types_of_methods() {
     let source = "from torch import nn\nclass M(nn.Module):\n    def forward(self, x):\n        \

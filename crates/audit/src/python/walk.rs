@@ -18,25 +18,26 @@ use super::recorder::Recorder;
 use super::suggest::Suggestions;
 use super::tensor_names::TensorNames;
 
-/// What is looked for in a source beside its operators.
+/// Optional facts to collect in addition to the operators.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Wanted {
-    /// What a fused operator would compute.
+    /// Code that a fused operator could replace.
     pub(super) suggestions: bool,
-    /// Methods that are called on what is not known, to know which of imported classes are called.
+    /// Methods called on values of unknown kind, which identify the called methods of imported
+    /// classes.
     pub(super) calls: bool,
 }
 
-/// Walks a source: infers the values of expressions, and passes what it visits to the recorder and
+/// Walks a source: infers the values of expressions, and passes visited nodes to the recorder and
 /// to the search for suggestions.
 pub(super) struct Walker<'a, 's> {
     pub(super) names: Names<'a, 's>,
     pub(super) recorder: Recorder<'a, 's>,
     pub(super) suggestions: Suggestions<'a>,
-    /// How many conditions and `try` of the module enclose the statement.
+    /// The number of module-level conditions and `try` blocks around the current statement.
     nested: u32,
-    /// The statement at hand runs whenever the module is imported. A statement that contains others
-    /// is none of the statements that ask.
+    /// Whether the current statement runs whenever the module is imported. Only imports use the
+    /// flag, which contain no other statements.
     at_top: bool,
 }
 
@@ -60,14 +61,14 @@ pub(super) fn walk<'a>(
 }
 
 impl<'a> Walker<'a, '_> {
-    /// Walks something in a piece of its own.
+    /// Walks code that forms a separate piece.
     fn in_piece(&mut self, name: &[&str], walk: impl FnOnce(&mut Self)) {
         let outer = self.recorder.begin_piece(name);
         walk(self);
         self.recorder.continue_piece(outer);
     }
 
-    /// The statements of the module itself: each definition is a piece of its own.
+    /// Walks the statements of the module. Each definition is a separate piece.
     fn top(&mut self, body: &'a [Stmt]) {
         for stmt in body {
             match stmt {
@@ -124,7 +125,7 @@ impl<'a> Walker<'a, '_> {
         let scope = self.names.scopes.opened_by(def.range()).unwrap_or(self.names.scope);
         let mut bases = Vec::new();
         for base in def.bases() {
-            // `Generic[T]` is no base that does anything.
+            // `Generic[T]` has no effect as a base class.
             if let Some(path) = self.names.path(base) {
                 bases.push(path);
             }
@@ -136,7 +137,7 @@ impl<'a> Walker<'a, '_> {
         self.in_piece(&[name], |me| {
             for base in def.bases() {
                 me.expr(base);
-                // What a class derives from runs as it does.
+                // A base class runs whenever its subclass does.
                 match base {
                     Expr::Name(name) if me.names.path(base).is_none() => {
                         me.recorder.refers_own(name.id.as_str());
@@ -169,7 +170,7 @@ impl<'a> Walker<'a, '_> {
         self.names.leave_class(outer_names);
     }
 
-    /// A function: its parameters, then its body.
+    /// Walks a function: its parameters, then its body.
     pub(super) fn function(&mut self, def: &'a StmtFunctionDef) {
         for decorator in &def.decorator_list {
             self.expr(&decorator.expression);
@@ -243,7 +244,7 @@ impl<'a> Walker<'a, '_> {
         self.suggestions.body(&self.names, &mut self.recorder, body);
         for stmt in body {
             self.stmt(stmt);
-            // `if True: return …`: what follows never runs.
+            // After `if True: return …`, no statement runs.
             if let Stmt::If(one) = stmt
                 && self.names.truth(&one.test) == Some(true)
                 && constant_conditions::leaves(&one.body)
@@ -257,7 +258,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// The branches of a condition that may run.
+    /// Walks the branches of a condition that may run.
     fn branches(
         &mut self,
         one: &'a ruff_python_ast::StmtIf,
@@ -286,7 +287,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// Evaluates a condition, and takes from it that a name is a tensor.
+    /// Evaluates a condition, and narrows a name to a tensor if the condition requires one.
     fn narrow(&mut self, test: &'a Expr) {
         self.tested(test);
         if let Expr::Call(call) = test
@@ -303,7 +304,7 @@ impl<'a> Walker<'a, '_> {
         self.names.locals.give(name, kind);
     }
 
-    /// What a target is given.
+    /// Assigns a kind to a target.
     pub(super) fn bind(&mut self, target: &'a Expr, kind: Kind) {
         match target {
             Expr::Name(name) => self.bind_name(name.id.as_str(), kind),
@@ -322,7 +323,7 @@ impl<'a> Walker<'a, '_> {
         }
     }
 
-    /// `a, b = x, y` piece by piece.
+    /// Assigns `a, b = x, y` element by element.
     fn assign(&mut self, target: &'a Expr, value: &'a Expr) {
         if let (Expr::Tuple(targets), Expr::Tuple(values)) = (target, value)
             && targets.elts.len() == values.elts.len()
@@ -338,7 +339,7 @@ impl<'a> Walker<'a, '_> {
         self.bind(target, kind);
         match target {
             Expr::Name(name) => self.suggestions.assign(name.id.as_str(), value),
-            // `values, indices = x.sort()`.
+            // `values, indices = x.sort()`: patterns use only the first result.
             Expr::Tuple(tuple) => {
                 if let Some(Expr::Name(name)) = tuple.elts.first() {
                     self.suggestions.assign(name.id.as_str(), value);
@@ -434,7 +435,7 @@ impl<'a> Walker<'a, '_> {
             Stmt::Expr(one) => {
                 self.expr(&one.value);
             }
-            // What an assertion or an error asks for is not what the model computes.
+            // Conditions and messages of `assert` and `raise` are not computations of the model.
             _ => {}
         }
     }

@@ -11,9 +11,9 @@ use super::input::{AuditedInput, evidence_at};
 use crate::documented_limits::{DocumentationPoint, LimitedApi};
 use crate::place::Place;
 
-/// Places that one finding shows.
+/// The maximum number of places in one finding.
 const MOST_PLACES: usize = 8;
-/// APIs that are named in one sentence.
+/// The maximum number of APIs in one sentence.
 const MOST_NAMES: usize = 12;
 
 /// A documented limit that several APIs share, in the order of the report.
@@ -122,7 +122,7 @@ pub(super) fn table(read: &[AuditedInput]) -> Option<Table> {
     })
 }
 
-/// The limits of an API in one line.
+/// Describes the limits of an API in one line.
 fn said(one: &LimitedApi) -> Text {
     if !one.supported {
         return ui::OPS_DOCUMENTS_NO.text();

@@ -26,13 +26,13 @@ use crate::ops::{libraries, onnx};
 use crate::release::SelectedRelease;
 use crate::unreadable::Unreadable;
 
-/// Names that are listed in one sentence.
+/// The maximum number of names in one sentence.
 const MOST_NAMES: usize = 12;
-/// Places of one operator that a finding shows.
+/// The maximum number of places of one operator in a finding.
 const MOST_PLACES: usize = 8;
 
-/// Reports unread inputs: an error for a file named on the command line, a warning for one found in a
-/// directory. Either makes the result inconclusive.
+/// Reports unread inputs: an error for a file named on the command line, a warning for one found in
+/// a directory. Either makes the result inconclusive.
 pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
     for Unread { path, why, named } in unread {
         let severity = if *named { Severity::Error } else { Severity::Warning };
@@ -54,7 +54,7 @@ pub(super) fn unread(report: &mut Report, unread: &[Unread]) {
     }
 }
 
-/// Reports an installation whose library lacks operators of its registration files.
+/// Reports an installation whose library does not register all operators of its registration files.
 pub(super) fn installation(report: &mut Report, release: &SelectedRelease) {
     let missing = release.installation.as_ref().and_then(|found| found.missing.as_ref());
     let Some(missing) = missing.filter(|missing| !missing.is_empty()) else { return };
@@ -86,7 +86,7 @@ pub(super) fn findings(
 ) {
     let version = &place.release.version;
     let mut found: Vec<RawFinding> = Vec::new();
-    // One operator is one finding, however many inputs use it.
+    // Each operator is one finding, even if several inputs use it.
     let mut by_name: BTreeMap<String, Vec<(&AuditedInput, &ClassifiedOperator)>> = BTreeMap::new();
     for input in read {
         for judged in &input.judged {
@@ -142,7 +142,7 @@ pub(super) fn findings(
                 none if none.is_empty() => ops_fallback::None { count, op, version }.warning(),
                 releases => ops_fallback::Later { count, op, releases, version }.warning(),
             })),
-            // One cause, which is said once per model.
+            // The opset is one cause, which is reported once per model.
             SupportClass::Unsupported if uses.iter().all(|(input, _)| has_refused_opset(input)) => {
             }
             SupportClass::Unsupported if input.model.format == Format::Onnx => {
@@ -166,7 +166,7 @@ pub(super) fn findings(
     report.findings.extend(found.into_iter().map(|found| Catalog::builtin().resolve(found)));
 }
 
-/// Whether CANN's parser refuses all operators of an ONNX model for its opset.
+/// Returns whether the CANN parser rejects all operators of an ONNX model because of its opset.
 fn has_refused_opset(input: &AuditedInput) -> bool {
     let opset = input.model.opsets.get("onnx");
     input.model.format == Format::Onnx && opset.is_some_and(|opset| onnx::is_refused_opset(*opset))
@@ -181,7 +181,7 @@ fn refused_opset(input: &AuditedInput) -> RawFinding {
         .evidence(Evidence::file(input.path.clone()).value(format!("ai.onnx: {opset}")))
 }
 
-/// An operator of a library that has no kernel for NPUs.
+/// Returns the finding for a library operator without an NPU kernel.
 fn of_library(judged: &ClassifiedOperator, op: &str, count: u64, version: &str) -> RawFinding {
     let name = format!("{}::{}", judged.op.namespace, judged.op.name);
     let known = libraries::operator(&name);
@@ -239,7 +239,7 @@ fn human_bytes(bytes: u64) -> String {
     format!("{size:.2} {}", UNITS[unit])
 }
 
-/// A kernel that is release and may not run as it should.
+/// Returns the finding for a kernel with a limit that keeps it from running normally.
 fn limited(
     judged: &ClassifiedOperator,
     place: &AuditTarget<'_>,
@@ -265,7 +265,7 @@ fn limited(
         }
         Some(Limit::AiCpu { dtype: Some(dtype) }) => ops_aicpu::Dtype { count, dtype, op }.info(),
         Some(Limit::AiCpu { dtype: None }) => ops_aicpu::Only { count, op }.info(),
-        // Reported by the log itself.
+        // A kernel that the log itself reports.
         None => ops_aicpu::Said { count, op }.info(),
     }
 }

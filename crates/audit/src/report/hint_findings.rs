@@ -16,11 +16,11 @@ use crate::python::hint_tables::{
 };
 use crate::source_notes::HintKind;
 
-/// Places of one hint that a finding shows.
+/// The maximum number of places of one hint in a finding.
 const MOST_PLACES: usize = 8;
 
-/// How many operators of the AI Core of a chip there are, and how many of them take a data type,
-/// by the operator descriptions that CANN 8.1.RC1 installs (`aic-<soc>-ops-info.json`).
+/// The number of AI Core operators of a chip, and how many of them accept a data type, by the
+/// operator descriptions that CANN 8.1.RC1 installs (`aic-<soc>-ops-info.json`).
 const AI_CORE: &[(ChipFamily, u32, u32, u32)] = &[
     (ChipFamily::A310, 517, 15, 0),
     (ChipFamily::A310B, 698, 16, 2),
@@ -47,7 +47,7 @@ pub(super) fn findings(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<R
                 _ => String::new(),
             };
             let evidence = Evidence::file(path.clone()).line(hint.line).value(hint.name.clone());
-            // Which files of a directory belong to the model is not known.
+            // It is unknown which files of a directory belong to the model.
             let kind = match hint.kind {
                 HintKind::CudaModule if *path != input.path => HintKind::MaybeCudaModule,
                 kind => kind,
@@ -63,7 +63,7 @@ pub(super) fn findings(read: &[AuditedInput], chip: Option<ChipFamily>) -> Vec<R
             places.entry((HintKind::Quantization, method.clone())).or_default().push(evidence);
         }
     }
-    // A module that is required somewhere is one finding with all its places.
+    // A module that one file requires is one finding with all its places.
     for (kind, word) in places.keys().cloned().collect::<Vec<_>>() {
         if kind == HintKind::CudaModule
             && let Some(more) = places.remove(&(HintKind::MaybeCudaModule, word.clone()))
@@ -94,7 +94,7 @@ fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>, count: usize) -> Opt
             let (chip, all, _, takes) = counts?;
             Some(ops_dtype::Complex { all, chip: chip.label(), count, takes }.info())
         }
-        // The verdict says that a model was not seen.
+        // An unread packaged model is reported in the verdict.
         (HintKind::Bfloat16 | HintKind::PackagedModel, _)
         | (HintKind::Float8, Some(ChipFamily::A950) | None) => None,
         (HintKind::Float8, Some(chip)) => {
@@ -128,7 +128,7 @@ fn of(kind: HintKind, word: &str, chip: Option<ChipFamily>, count: usize) -> Opt
     }
 }
 
-/// Returns the finding about a quantization method; nothing for a method without a row.
+/// Returns the finding about a quantization method; `None` for a method without a row.
 fn quantization(word: &str, count: usize) -> Option<RawFinding> {
     let QuantizationMethod { name: method, known, needs } = method(word)?;
     Some(match known {

@@ -19,7 +19,7 @@ pub(super) struct AuditTarget<'a> {
     pub(super) release: &'a SelectedRelease,
     pub(super) chip: Option<ChipFamily>,
     pub(super) cann: Option<&'a Cann>,
-    /// The documents of torch_npu for this release.
+    /// The torch_npu documents for this release.
     pub(super) documents: Option<Documents>,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct AuditedInput {
     pub(super) path: String,
     pub(super) model: Model,
     pub(super) judged: Vec<ClassifiedOperator>,
-    /// The called APIs that the documents of torch_npu limit.
+    /// The called APIs with limits in the torch_npu documents.
     pub(super) documented: Vec<LimitedApi>,
 }
 

@@ -1,4 +1,4 @@
-//! The members of the JSON report that `audit-ops` alone has.
+//! Members of the JSON report that only `audit-ops` has.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use crate::place::Place;
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AuditMembers<'a> {
-    /// What the operators were judged for.
+    /// The target of the classification.
     pub target: TargetMember<'a>,
-    /// What part of all inputs runs where.
+    /// The shares of the device, the host, failures and unknown operators, over all inputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub shares: Option<Shares>,
@@ -28,24 +28,24 @@ pub struct AuditMembers<'a> {
     pub releases: Option<BTreeMap<String, Vec<TorchReleases>>>,
 }
 
-/// The torch_npu, chip and CANN that the operators were judged for.
+/// The torch_npu, chip and CANN that the operators were classified for.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetMember<'a> {
     /// The version of torch_npu.
     pub torch_npu: &'a str,
-    /// How it was chosen.
+    /// The reason for the selection.
     pub from: &'static str,
     /// The table of operators.
     pub table: TableMember<'a>,
-    /// The installation, where one was read.
+    /// The installation, if one was read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub installed: Option<InstalledMember<'a>>,
     /// The chip.
     pub soc: Option<&'static str>,
     /// The CANN.
     pub cann: Option<CannMember<'a>>,
-    /// The documents of torch_npu.
+    /// The torch_npu documents.
     pub documents: Option<&'static str>,
 }
 
@@ -57,7 +57,7 @@ pub struct TableMember<'a> {
     pub torch: &'a str,
     /// Its release of torch_npu.
     pub release: &'a str,
-    /// How well it fits.
+    /// How well the table fits.
     #[serde(rename = "match")]
     pub how: TableMatch,
 }
@@ -67,11 +67,11 @@ pub struct TableMember<'a> {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum TableMatch {
-    /// It is that of the wheel.
+    /// The table of the wheel.
     Wheel,
-    /// It is that of the release.
+    /// The table of the release.
     Release,
-    /// It is that of the nearest release.
+    /// The table of the nearest release.
     Nearest,
 }
 
@@ -83,13 +83,13 @@ pub struct InstalledMember<'a> {
     pub path: &'a str,
     /// Its version of PyTorch.
     pub torch: Option<&'a str>,
-    /// What its kernels were read from.
+    /// The source of its kernels.
     pub evidence: KernelSource,
     /// The number of its kernels of aten.
     pub kernels: usize,
     /// The number of its own operators.
     pub custom: usize,
-    /// Whether the composition of operators was read from the PyTorch beside it.
+    /// Whether the composition of operators was read from the PyTorch installed next to it.
     pub native_functions: bool,
     /// Kernels that its library does not have; null if the library was not read.
     pub missing_in_library: Option<&'a [String]>,
@@ -107,7 +107,7 @@ pub enum CannMember<'a> {
         /// The number of its libraries.
         libraries: usize,
     },
-    /// A version of which the documents were read.
+    /// A version whose documents were read.
     Version {
         /// The version.
         version: &'a str,
@@ -120,12 +120,12 @@ pub enum CannMember<'a> {
 pub struct InputMember<'a> {
     /// Its path.
     pub path: &'a str,
-    /// What it contains.
+    /// Its operators and properties.
     #[serde(flatten)]
     pub model: &'a Model,
     /// Its operators with their classes.
     pub operators: &'a [ClassifiedOperator],
-    /// Called APIs that the documents of torch_npu limit.
+    /// Called APIs with limits in the torch_npu documents.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub apis: &'a [LimitedApi],
 }
@@ -154,7 +154,7 @@ pub struct ReleaseRange {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SuggestionMembers<'a> {
-    /// Operators of torch_npu that compute several others at once.
+    /// Operators of torch_npu that compute several others in one call.
     pub suggestions: Vec<SuggestionMember<'a>>,
 }
 
@@ -170,7 +170,7 @@ pub struct SuggestionMember<'a> {
     pub place: Place,
     /// The source.
     pub before: &'a str,
-    /// The source with the operator, where it was written out.
+    /// The source with the operator, if it was written out.
     pub after: Option<&'a str>,
 }
 

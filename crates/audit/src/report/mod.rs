@@ -62,7 +62,7 @@ pub struct Request<'a> {
 ///
 /// # Errors
 ///
-/// With the reason, if no input was read.
+/// Returns a fault with the reason if no input was read.
 pub fn build(
     request: &Request<'_>,
     inputs: Inputs,
@@ -171,7 +171,7 @@ fn tell(
     report.provenance.push(("operators", release.provenance(column)));
 }
 
-/// Returns a note about an input in words.
+/// Describes a note about an input.
 fn describe_note(note: Note, path: &str) -> Text {
     match note {
         Note::NoOperators => ui::OpsNoteNoOperators { path }.text(),
@@ -185,7 +185,7 @@ fn describe_note(note: Note, path: &str) -> Text {
     }
 }
 
-/// Returns the name of a statement of an input about itself.
+/// Returns the label of a metadata value of an input.
 fn statement_label(what: &str) -> Text {
     match what {
         "architecture" => ui::OPS_SAYS_ARCHITECTURE.text(),
@@ -210,8 +210,8 @@ const fn format_label(format: Format) -> ui::Label {
     }
 }
 
-/// Adds the data of the JSON report: all operators with all places. Building it takes longer than the
-/// rest of the report for a large tree.
+/// Adds the data of the JSON report: all operators with all places. For a large tree, building it
+/// takes longer than the rest of the report.
 fn data(
     report: &mut Report,
     read: &[AuditedInput],

@@ -19,12 +19,12 @@ use crate::place::Place;
 use crate::source_notes::HintKind;
 use pysyntax::dotted;
 
-/// Share, by weight, of which nothing may be known in a pass: 2% (docs/contract.md).
+/// The maximum share, by weight, of unknown operators in a pass: 2% (docs/contract.md).
 const UNKNOWN_SHARE: f64 = 0.02;
-/// Names of unknown operators in the reason.
+/// The maximum number of unknown operators in the reason.
 const MOST_NAMES: usize = 4;
 
-/// Returns why the inputs were not read completely.
+/// Returns the reasons why the inputs were not read completely.
 pub(super) fn gaps(
     unread: &[Unread],
     directories: &[Directory],
@@ -47,7 +47,7 @@ pub(super) fn gaps(
 pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> Proof {
     let shares = Shares::of(read);
     let share = shares.map(|shares| shares.describe()).unwrap_or_default();
-    // An audit finds nothing but problems of inputs and of operators.
+    // An audit reports only problems of inputs and of operators.
     let is_input = |id: &str| ops_read::ID == id;
     let is_library = |id: &str| ops_library::ID == id;
     let errors = |ids: &dyn Fn(&str) -> bool| {
@@ -64,7 +64,7 @@ pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> 
                 packaged.map(|call| open(ui::OpsPackagedModel { call }.text(), link))
             }
             "model" if none => Some(open(ui::OPS_NO_OPERATORS.text(), link)),
-            // Of no operator, nothing is shown.
+            // Without operators, a statement about all of them would be empty.
             "known" | "supported" if none => {
                 Some(Coverage::NotApplicable { reason: ui::OPS_NO_OPERATORS.text() })
             }
@@ -80,8 +80,8 @@ pub(super) fn prove(report: &Report, read: &[AuditedInput], gaps: Vec<Text>) -> 
     })
 }
 
-/// Sources import libraries whose kernels are no operators of torch. All other inputs list every
-/// operator that runs.
+/// Returns the coverage of imported libraries. Only sources import libraries whose kernels are not
+/// torch operators. All other inputs list every operator that runs.
 fn libraries(read: &[AuditedInput], link: &LinkDefinition) -> Coverage {
     if read.iter().any(|input| input.model.format == Format::Python) {
         return open(ui::OPS_LIBRARIES_UNEXAMINED.text(), link);
@@ -89,13 +89,13 @@ fn libraries(read: &[AuditedInput], link: &LinkDefinition) -> Coverage {
     Coverage::NotApplicable { reason: ui::OPS_LIBRARIES_NONE.text() }
 }
 
-/// The hints of a kind, as they stand in the sources.
+/// Returns the names of the hints of a kind, as written in the sources.
 fn hints(read: &[AuditedInput], kind: HintKind) -> impl Iterator<Item = &str> {
     let all = read.iter().flat_map(|input| &input.model.hints);
     all.filter(move |(hint, _)| hint.kind == kind).map(|(hint, _)| hint.name.as_str())
 }
 
-/// Whether operators of the package that a call loads its model from were read (`--follow-imports`).
+/// Returns whether operators were read from the package of a loaded model (`--follow-imports`).
 fn is_followed(read: &[AuditedInput], call: &str) -> bool {
     let package = format!("/{}/", dotted::first(call));
     let places = read.iter().flat_map(|input| &input.judged).flat_map(|one| &one.used.places);
@@ -106,7 +106,7 @@ fn is_followed(read: &[AuditedInput], call: &str) -> bool {
     files.any(|path| path.contains(&package))
 }
 
-/// Kernels that are no operators, which may or may not be part of the model.
+/// Reports kernels that are not operators and may or may not be part of the model.
 fn unexamined_kernels(read: &[AuditedInput], link: &LinkDefinition) -> Option<Coverage> {
     let kinds = [HintKind::CudaModule, HintKind::MaybeCudaModule, HintKind::Triton];
     let mut names: Vec<&str> =
@@ -131,7 +131,7 @@ fn unknown(read: &[AuditedInput], shares: Shares) -> Option<Text> {
     let part = shares.unknown_part();
     (part > UNKNOWN_SHARE).then(|| {
         let names = Shares::name_unknown(read, MOST_NAMES);
-        // The limit is 2, which a whole number would hide.
+        // The limit is 2%, so an integer would hide small differences.
         let percent = format!("{:.1}", part * 100.0);
         ui::OpsUnknownShare { names, percent }.text()
     })

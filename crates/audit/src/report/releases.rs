@@ -10,7 +10,7 @@ use crate::classify::ClassifiedOperator;
 use crate::ops::Tables;
 use crate::ops::tables::Column;
 
-/// The table of `--all-versions`.
+/// Returns the table of `--all-versions`.
 pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
     let mut rows: Vec<Vec<Text>> = attention(read)
         .filter(|judged| judged.op.namespace == "aten" || judged.op.namespace == "npu")
@@ -32,12 +32,12 @@ pub(super) fn table(read: &[AuditedInput], tables: &Tables) -> Option<Table> {
     })
 }
 
-/// Releases in a line: `2.1.0: 6.0.rc3–7.2.0; 2.4.0: 7.0.0`.
+/// Formats releases in one line: `2.1.0: 6.0.rc3–7.2.0; 2.4.0: 7.0.0`.
 pub(super) fn describe_all(releases: &[TorchReleases]) -> String {
     releases.iter().map(describe).collect::<Vec<_>>().join("; ")
 }
 
-/// The releases of one version of PyTorch in a line: `2.1.0: 6.0.rc3–7.2.0, 7.4.0`.
+/// Formats the releases of one PyTorch version: `2.1.0: 6.0.rc3–7.2.0, 7.4.0`.
 fn describe(of: &TorchReleases) -> String {
     let ranges = of.releases.iter().map(|ReleaseRange { first, last }| {
         if first == last { first.clone() } else { format!("{first}–{last}") }
@@ -45,9 +45,9 @@ fn describe(of: &TorchReleases) -> String {
     format!("{}: {}", of.torch, ranges.collect::<Vec<_>>().join(", "))
 }
 
-/// The releases in which what decides about an operator has a kernel, by version of PyTorch;
-/// where it is missing in between, from gap to gap. Of the wheels whose
-/// registrations are known, those that have it where the last release has not: `2.9.0: 2.9.0.post9`.
+/// Returns the releases that have kernels for the overloads that determine the class of an
+/// operator, by PyTorch version. A gap separates two ranges. If the last release has no kernel,
+/// includes the wheels with known registrations that have one: `2.9.0: 2.9.0.post9`.
 pub(super) fn releases(judged: &ClassifiedOperator, tables: &Tables) -> Vec<TorchReleases> {
     let own = vec![judged.op.to_string()];
     let names = if judged.through.is_empty() { &own } else { &judged.through };
@@ -64,7 +64,7 @@ pub(super) fn releases(judged: &ClassifiedOperator, tables: &Tables) -> Vec<Torc
     same_torch.filter_map(of_torch).collect()
 }
 
-/// Those of one version of PyTorch; nothing if none has it.
+/// Returns the releases of one PyTorch version; `None` if none has the kernels.
 fn of_torch(columns: &[(&Column, bool)]) -> Option<TorchReleases> {
     let of_releases: Vec<(&Column, bool)> =
         columns.iter().filter(|(column, _)| column.is_published()).copied().collect();
@@ -107,7 +107,7 @@ mod tests {
             said([true, false, true, true, true, true]),
             text("2.9.0: 7.3.0, 26.0.1–26.1.0")
         );
-        // A wheel that was built later than the last release.
+        // A wheel that was built after the last release.
         assert_eq!(said([false, false, false, false, true, true]), text("2.9.0: 2.9.0.post9"));
         assert_eq!(
             said([true, true, false, false, false, true]),

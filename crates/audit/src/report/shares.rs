@@ -1,4 +1,4 @@
-//! What part of a model runs where: four shares that together are the whole.
+//! The parts of a model by where they run: four shares that add up to the total.
 
 use data::ui;
 use serde::Serialize;
@@ -11,14 +11,14 @@ use crate::classify::ClassifiedOperator;
 use crate::kernel_limits::Limit;
 use crate::model::Op;
 
-/// What the uses of an operator are weighed by.
+/// The weight of the uses of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
     /// Microseconds of a trace.
     Time,
-    /// Bytes of the tensors that go in and come out.
+    /// Bytes of the input and output tensors.
     Bytes,
     /// Calls or places.
     Uses,
@@ -28,9 +28,9 @@ pub enum Weight {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shares {
-    /// What the uses are weighed by.
+    /// The unit of the shares.
     pub weight: Weight,
-    /// How many calls or places there are.
+    /// The number of calls or places.
     pub uses: u64,
     /// Runs on the device.
     pub device: f64,
@@ -38,7 +38,7 @@ pub struct Shares {
     pub host: f64,
     /// Raises an error.
     pub fails: f64,
-    /// Nobody knows: not in the tables, or it depends on what the input does not say.
+    /// Unknown: not in the tables, or dependent on facts that are not in the input.
     pub unknown: f64,
 }
 
@@ -51,7 +51,7 @@ enum Share {
     Unknown,
 }
 
-/// Reading these of a tensor runs no kernel.
+/// Tensor properties that are read without a kernel.
 const BOOKKEEPING: &[&str] = &[
     "size",
     "stride",
@@ -70,12 +70,12 @@ const BOOKKEEPING: &[&str] = &[
     "result_type",
 ];
 
-/// Whether reading this runs no kernel.
+/// Returns whether the operator reads a tensor property without a kernel.
 pub(super) fn is_bookkeeping(op: &Op) -> bool {
     op.namespace == "aten" && BOOKKEEPING.contains(&op.name.as_str())
 }
 
-/// Where the uses of an operator belong; nothing for those that are no part of the running model.
+/// Returns the share of an operator; `None` for one that is not part of the running model.
 fn share_of(judged: &ClassifiedOperator) -> Option<Share> {
     if is_bookkeeping(&judged.op) {
         return None;
@@ -83,9 +83,9 @@ fn share_of(judged: &ClassifiedOperator) -> Option<Share> {
     Some(match judged.class {
         SupportClass::Setup => return None,
         SupportClass::Native | SupportClass::Composed | SupportClass::AiCpu => Share::Device,
-        // `mm` for `mm.dtype`, which needs an argument that hardly a call has.
+        // `mm` may be `mm.dtype`, but that needs an argument that few calls pass.
         SupportClass::Depends if judged.default_runs => Share::Device,
-        // The recording is right about that run.
+        // The recording is evidence of the fallback in that run.
         SupportClass::Host | SupportClass::Fallback | SupportClass::Observed => Share::Host,
         SupportClass::Unknown
         | SupportClass::PartlyKnown
@@ -111,14 +111,14 @@ fn weigh(judged: &ClassifiedOperator, weight: Weight) -> f64 {
 }
 
 impl Shares {
-    /// The shares of all inputs; nothing if no operator runs.
+    /// Returns the shares of all inputs; `None` if no operator runs.
     pub(super) fn of(read: &[AuditedInput]) -> Option<Self> {
         let all: Vec<(&ClassifiedOperator, Share)> = read
             .iter()
             .flat_map(|input| &input.judged)
             .filter_map(|judged| Some((judged, share_of(judged)?)))
             .collect();
-        // An operator without time or bytes would count as nothing.
+        // An operator without time or bytes would have no weight.
         let every =
             |weight| !all.is_empty() && all.iter().all(|(judged, _)| weigh(judged, weight) > 0.0);
         let weight = [Weight::Time, Weight::Bytes].into_iter().find(|weight| every(*weight));
@@ -140,12 +140,12 @@ impl Shares {
         self.device + self.host + self.fails + self.unknown
     }
 
-    /// The part of which nothing is known, 0 to 1.
+    /// Returns the unknown part, 0 to 1.
     pub(super) fn unknown_part(&self) -> f64 {
         self.unknown / self.whole()
     }
 
-    /// The shares in words.
+    /// Describes the shares.
     pub(super) fn describe(&self) -> Text {
         let whole = self.whole();
         let percent = |part| percent(part, whole);
@@ -160,7 +160,7 @@ impl Shares {
         }
     }
 
-    /// Names what is unknown, the most used first.
+    /// Names the unknown operators, the most used first.
     pub(super) fn name_unknown(read: &[AuditedInput], most: usize) -> String {
         let all = read.iter().flat_map(|input| &input.judged);
         let mut names: Vec<(u64, String)> = all

@@ -1,4 +1,4 @@
-//! `--suggest`: fused operators that the release and the chip have, with the change of the source.
+//! `--suggest`: fused operators that the release and the chip support, with changes of the source.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,10 +16,10 @@ use crate::place::Place;
 use crate::python;
 use crate::source_notes::Suggestion;
 
-/// Places of one pattern that a finding shows.
+/// The maximum number of places of one pattern in a finding.
 const MOST_PLACES: usize = 8;
 
-/// Adds what could be fused to a report.
+/// Adds the possible fusions to a report.
 ///
 /// Returns the sources that the written-out suggestions change.
 pub(super) fn suggest(
@@ -43,7 +43,7 @@ pub(super) fn suggest(
         report.findings.push(Catalog::builtin().resolve(found));
         for (suggestion, path) in places {
             let place = format!("{path}:{}", suggestion.line);
-            // What was written out is for the first operator of the pattern.
+            // The replacement uses the first operator of the pattern.
             let after = suggestion.after.as_ref().filter(|_| first);
             all.push(SuggestionMember {
                 pattern: rule,
@@ -86,7 +86,7 @@ pub(super) fn suggest(
 
 /// A source before and after the suggested changes.
 pub struct ChangedSource {
-    /// The path as it is shown in a diff.
+    /// The path in a diff.
     pub name: String,
     /// The text that was read.
     pub before: String,
@@ -94,15 +94,15 @@ pub struct ChangedSource {
     pub after: String,
 }
 
-/// A change of a source: bytes of its text, and what takes their place.
+/// A change of a source: a byte range of its text and the replacement.
 struct Edit {
     range: Range<usize>,
     text: String,
     before: String,
 }
 
-/// Applies the changes of one source. Returns nothing of a notebook, whose lines are
-/// strings of JSON, nor where the file is no longer what was read.
+/// Applies the changes of one source. Returns `None` for a notebook, whose lines are JSON strings,
+/// and for a file that has changed since it was read.
 fn changed_source(
     path: &str,
     mut edits: Vec<Edit>,
@@ -118,7 +118,7 @@ fn changed_source(
         let line = "import torch_npu\n".to_owned();
         edits.push(Edit { range: at..at, text: line, before: String::new() });
     }
-    // Of expressions that lie in each other, the outer one.
+    // Of nested expressions, only the outer one is changed.
     edits.sort_by_key(|edit| (edit.range.start, std::cmp::Reverse(edit.range.end)));
     let mut after = String::with_capacity(before.len());
     let mut done = 0;
@@ -186,11 +186,11 @@ fn fusion(rule: &str, op: &str, count: usize) -> Option<RawFinding> {
     }
 }
 
-/// The operator that computes a pattern, where the release has it and its document the chip; and
-/// whether it is the first one for it.
+/// Returns the operator for a pattern if the release has it and its documentation lists the chip,
+/// and whether it is the first operator of the pattern.
 fn operator(rule: &str, against: TargetEnvironment<'_>) -> Option<(&'static str, bool)> {
     let rows = table_text("fusions").lines().filter(|line| !line.starts_with('#'));
-    // A pattern may have several rows: the first that is there.
+    // A pattern may have several rows. The first available operator counts.
     rows.filter_map(|line| {
         let mut cells = line.split('\t');
         (cells.next() == Some(rule)).then(|| (cells.next(), cells.next()))
@@ -199,7 +199,8 @@ fn operator(rule: &str, against: TargetEnvironment<'_>) -> Option<(&'static str,
     .find_map(|(at, (operator, chips))| {
         let (operator, chips) = (operator?, chips?);
         let of_chip = match against.chip {
-            // What is a matter of one chip is not said of an unknown one.
+            // This pattern matters on specific chips only, so it is not suggested for an unknown
+            // chip.
             None => rule != "format_cast",
             Some(chip) => chips == "-" || chips.split(' ').any(|one| one == chip.as_str()),
         };
@@ -207,7 +208,7 @@ fn operator(rule: &str, against: TargetEnvironment<'_>) -> Option<(&'static str,
     })
 }
 
-/// Whether the release has an operator; classes of Python are in all of them.
+/// Returns whether the release has an operator. Python classes exist in all releases.
 fn is_there(operator: &str, against: TargetEnvironment<'_>) -> bool {
     let column = against.target.column;
     match operator.split_once("::") {

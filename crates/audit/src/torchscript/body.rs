@@ -1,4 +1,4 @@
-//! Which operators a method or function of TorchScript uses, with all that it calls.
+//! Counts the operators of a TorchScript method or function, including those of its callees.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,33 +10,32 @@ use super::hosts;
 use super::library::{Library, Type, annotated, dotted};
 use super::values::{Known, Value, Values};
 
-/// Operator and place, and how often it is used.
+/// The number of uses by operator and place.
 type Counts = BTreeMap<(String, String), u64>;
 
-/// Functions are looked at once for each set of known arguments; this many, no more.
+/// The maximum number of walks. A function is walked once for each set of known arguments.
 const MOST_LOOKS: usize = 100_000;
-/// Calls inside calls that are followed. Models nest a few dozen modules; a hostile archive can chain
-/// as many functions as it likes, and each takes stack here.
+/// The maximum depth of nested calls that are followed. Models nest a few dozen modules. A
+/// malicious archive can chain any number of functions, and each call uses stack.
 const DEEPEST: usize = 100;
 
-/// A function, and what is known of its arguments.
+/// A function with the known values of its arguments.
 type Look = (*const StmtFunctionDef, Vec<Option<Known>>);
 
-/// Follows calls from where a model begins.
+/// Follows calls from the entry point of a model.
 pub(super) struct Walker<'l, 'a> {
     library: &'l Library<'a>,
-    /// What each function uses with these arguments; nothing while it is being looked at, so that
-    /// recursion ends.
+    /// The operators of each walk; `None` during the walk, which ends recursion.
     looked: HashMap<Look, Option<Rc<Counts>>>,
     total: Counts,
-    /// Calls are followed.
+    /// Whether calls are followed.
     follows: bool,
-    /// Calls that are being followed, inside each other.
+    /// The current nesting depth of followed calls.
     depth: usize,
-    /// Every call could be followed.
+    /// Whether every call so far could be followed.
     followed: bool,
-    /// The model's own method: PyTorch's `inlined_graph` folds constants in what that calls, not
-    /// in it, and what is counted is to be what that graph shows.
+    /// The method of the model itself. PyTorch's `inlined_graph` folds constants in its callees but
+    /// not in the method, and the counts must match that graph.
     root: Option<*const StmtFunctionDef>,
 }
 
@@ -53,14 +52,14 @@ impl<'l, 'a> Walker<'l, 'a> {
         }
     }
 
-    /// Counts what a method of a class uses.
+    /// Counts the operators of a method.
     pub(super) fn method(&mut self, class: &str, method: &str) {
         if let Some(counts) = self.of_method(class, method) {
             add(&mut self.total, &counts);
         }
     }
 
-    /// Counts what each function and method uses by itself: without a known beginning.
+    /// Counts the operators of each function and method separately, if the entry point is unknown.
     pub(super) fn everything(&mut self) {
         let library = self.library;
         let methods = library.classes.iter().flat_map(|(name, class)| {
@@ -71,14 +70,14 @@ impl<'l, 'a> Walker<'l, 'a> {
         });
         let functions = library.functions.iter().map(|(name, function)| (name.clone(), *function));
         for (name, function) in methods.chain(functions) {
-            // What it calls is counted where it stands.
+            // Callees are counted on their own.
             self.follows = false;
             let counts = self.look(&name, function, &[]);
             add(&mut self.total, &counts);
         }
     }
 
-    /// The counts, and whether every call was followed.
+    /// Returns the counts, and whether every call was followed.
     pub(super) fn finish(self) -> (Counts, bool) {
         (self.total, self.followed)
     }
@@ -89,7 +88,7 @@ impl<'l, 'a> Walker<'l, 'a> {
         Some(self.of(&format!("{class}.{method}"), function, Vec::new()))
     }
 
-    /// What a function uses, given what is known of its arguments.
+    /// Returns the operators of a function with these known arguments.
     fn of(
         &mut self,
         name: &str,
@@ -156,7 +155,8 @@ fn add(total: &mut Counts, more: &Counts) {
     }
 }
 
-/// The name without what the serialization adds: `torch.nn.modules.linear.Linear.forward`.
+/// Returns the name without the additions of the serialization:
+/// `torch.nn.modules.linear.Linear.forward`.
 fn readable(name: &str) -> String {
     let parts = name
         .split('.')
@@ -169,7 +169,7 @@ struct Body<'w, 'l, 'a> {
     values: Values<'a>,
     counts: Counts,
     place: String,
-    /// What is known of values is used.
+    /// Whether known values select branches.
     folds: bool,
 }
 
@@ -204,7 +204,7 @@ impl<'a> Body<'_, '_, 'a> {
             }
             Stmt::If(branch) => {
                 let test = self.value(&branch.test);
-                // The serialization writes `else` with an `if` in it, never `elif`.
+                // The serialization writes `if` nested in `else`, never `elif`.
                 let other = branch.elif_else_clauses.first().map_or(&[][..], |else_| &else_.body);
                 self.branch(test.known, &branch.body, other);
             }
@@ -228,7 +228,7 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    /// Either of two ways to go on; only one of them where that is known.
+    /// Walks both branches, or only the one that is known to run.
     fn branch(&mut self, known: Option<Known>, body: &'a [Stmt], other: &'a [Stmt]) {
         match known.filter(|_| self.folds) {
             Some(Known::True) => self.statements(body),
@@ -256,7 +256,7 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    /// Counts what an expression uses, and tells what it is.
+    /// Counts the operators of an expression and returns its value.
     fn value(&mut self, expression: &'a Expr) -> Value {
         match expression {
             Expr::Call(call) => self.call(call),
@@ -364,7 +364,7 @@ impl<'a> Body<'_, '_, 'a> {
                 return self.operator(name, &values, tensor);
             }
             if let Some((space, name)) = path.strip_prefix("ops.").and_then(|p| p.split_once('.')) {
-                // `prim` is the interpreter itself.
+                // `prim` operators belong to the interpreter itself.
                 if space != "prim" {
                     self.count(format!("{space}::{name}"));
                 }
@@ -382,7 +382,8 @@ impl<'a> Body<'_, '_, 'a> {
         }
     }
 
-    /// Counts what the called function or method uses. Nothing if it is none of the archive.
+    /// Counts the operators of a called function or method; `None` if the archive does not define
+    /// it.
     fn callee(&mut self, called: &'a Expr, arguments: &[Value]) -> Option<Type> {
         let library = self.walker.library;
         let path = dotted(called).filter(|path| path.starts_with("__torch__."));
@@ -395,7 +396,7 @@ impl<'a> Body<'_, '_, 'a> {
         } else {
             let Type::Function(path) = self.value(called).kind else { return None };
             if library.classes.contains_key(&path) {
-                // A value of a class of its own, a named tuple for example.
+                // The call creates an instance of a class, such as a named tuple.
                 return Some(Type::Object(path));
             }
             (path.clone(), *library.functions.get(&path)?)
@@ -425,7 +426,7 @@ impl<'a> Body<'_, '_, 'a> {
                     _ => None,
                 });
             }
-            // The sizes of a tensor as a list are no operator of aten, one of them is.
+            // Reading all sizes of a tensor is not an aten operator, but reading one of them is.
             ("size", [_]) => return Value::host(Some(Known::Something)),
             _ => {}
         }

@@ -1,9 +1,9 @@
-//! Names under `torch.` in the code of TorchScript that stand for no work on tensors.
+//! Names under `torch.` in TorchScript code that do not operate on tensors.
 //!
-//! From the registrations of torch 2.9.0 (`torch._C._jit_get_all_schemas`): a name is here if none
-//! of its overloads works on a tensor, and in [`either`] if some do and some do not.
+//! The names are from the registrations of torch 2.9.0 (`torch._C._jit_get_all_schemas`). A name is
+//! in `HOST` if none of its overloads operates on a tensor, and in [`either`] if only some do.
 
-/// Operators on numbers, strings and lists alone.
+/// Operators only on numbers, strings and lists.
 const HOST: [&str; 105] = [
     "Generator",
     "Size",
@@ -112,7 +112,7 @@ const HOST: [&str; 105] = [
     "zfill",
 ];
 
-/// Operators that numbers have as well as tensors.
+/// Operators on numbers as well as on tensors.
 const EITHER: [&str; 88] = [
     "Bool",
     "Complex",
@@ -204,7 +204,7 @@ const EITHER: [&str; 88] = [
     "values",
 ];
 
-/// Operators on tensors whose result is a number, a truth value or a list of numbers.
+/// Operators on tensors that return a number, a truth value or a list of numbers.
 const HOST_RESULT: [&str; 24] = [
     "Bool",
     "Complex",
@@ -232,17 +232,17 @@ const HOST_RESULT: [&str; 24] = [
     "stride",
 ];
 
-/// Whether the name is never work on a tensor.
+/// Returns whether an operator never operates on a tensor.
 pub(super) fn host(name: &str) -> bool {
     HOST.binary_search(&name).is_ok()
 }
 
-/// Whether the name is work on a tensor if it is given one.
+/// Returns whether an operator operates on a tensor only if an argument is one.
 pub(super) fn either(name: &str) -> bool {
     EITHER.binary_search(&name).is_ok()
 }
 
-/// Whether the result is no tensor.
+/// Returns whether the result is not a tensor.
 pub(super) fn gives_host(name: &str) -> bool {
     HOST_RESULT.binary_search(&name).is_ok()
 }

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use foldhash::HashMap;
 use ruff_python_ast::{Expr, ModModule, Stmt, StmtFunctionDef};
 
-/// What an expression is, as far as it matters.
+/// The type of an expression, as far as it matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Type {
     /// A tensor, or a list or tuple with one.
     Tensor,
     /// A number, a string, a list of them.
     Host,
-    /// An object of the class of this dotted name.
+    /// An object of the class with this dotted name.
     Object(String),
-    /// A function of this dotted name.
+    /// A function with this dotted name.
     Function(String),
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Library<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Class<'a> {
     pub(super) attributes: HashMap<&'a str, Type>,
-    /// The values of attributes that the model cannot change.
+    /// Attributes that the model cannot change, with their values.
     pub(super) constants: HashMap<&'a str, &'a Expr>,
     pub(super) methods: BTreeMap<&'a str, &'a StmtFunctionDef>,
 }
@@ -56,7 +56,7 @@ impl<'a> Library<'a> {
                                             known.constants.insert(name.id.as_str(), value);
                                         }
                                     }
-                                    // `__annotations__["0"] = …` of names that are numbers.
+                                    // `__annotations__["0"] = …` annotates names that are numbers.
                                     Expr::Subscript(subscript) => {
                                         if let Expr::StringLiteral(name) = &*subscript.slice {
                                             let name = name.as_single_part_string();
@@ -88,7 +88,7 @@ impl<'a> Library<'a> {
     }
 }
 
-/// `a.b.c` of an expression that is names and dots alone.
+/// Returns the dotted name of an expression that consists only of names and dots.
 pub(super) fn dotted(expression: &Expr) -> Option<String> {
     match expression {
         Expr::Name(name) => Some(name.id.to_string()),
@@ -102,7 +102,7 @@ pub(super) fn dotted(expression: &Expr) -> Option<String> {
     }
 }
 
-/// The type that an annotation names.
+/// Returns the type that an annotation declares.
 pub(super) fn annotated(annotation: &Expr) -> Type {
     match annotation {
         Expr::Name(name) if name.id == "Tensor" => Type::Tensor,

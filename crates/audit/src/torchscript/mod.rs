@@ -1,9 +1,9 @@
-//! TorchScript: the code that `torch.jit.save` writes is Python's grammar with static types.
+//! TorchScript: the code that `torch.jit.save` writes, in Python's grammar with static types.
 //!
-//! The archive has one file per module of code below `code/`. What runs is what `forward` of the
-//! model's class reaches; which class that is, the first name in `data.pkl` says, which is read
-//! as bytes. The code names operators without overloads (`torch.add`), and uses the same names for
-//! tensors and for numbers, so that types are followed as far as that needs
+//! The archive has one code file per module below `code/`. The operators of the model are those
+//! that `forward` of its class reaches. The class is the first name in `data.pkl`, which is read as
+//! bytes. The code names operators without overloads (`torch.add`), and uses the same names for
+//! tensors and for numbers, so types are followed as far as necessary
 //! (torch/csrc/jit/serialization/python_print.cpp).
 
 mod body;
@@ -21,9 +21,9 @@ use super::archive::Archive;
 use super::model::{Format, Model, Note, Op};
 use super::unreadable::{Unreadable, damaged};
 
-/// The most code that is read, in bytes. A model of a thousand layers has about one megabyte.
+/// The maximum size of the code, in bytes. A model of a thousand layers has about one megabyte.
 const CODE_LIMIT: usize = 64 << 20;
-/// Bytes at the begin of `data.pkl` in which the class of the model stands.
+/// The number of bytes at the beginning of `data.pkl` that contain the class of the model.
 const HEAD: u64 = 4096;
 
 pub(super) fn read(archive: &mut Archive<'_>, code: &[String]) -> Result<Model, Unreadable> {
@@ -41,7 +41,7 @@ pub(super) fn read(archive: &mut Archive<'_>, code: &[String]) -> Result<Model, 
         files.push((module_name(name), name.clone(), text));
     }
     let root = root(archive);
-    // Deep code is read on a stack that carries it, so that the deepest file decides.
+    // Deeply nested code needs a large stack, whose size depends on the deepest file.
     let deepest = files.iter().map(|(_, _, text)| text.as_str()).collect::<Vec<_>>().join("\n");
     on_enough_stack(&deepest, || Ok(walk(&files, root.as_deref())))
         .map_err(|error| syntax("code", &error))?
@@ -89,13 +89,13 @@ fn walk(files: &[(String, String, String)], root: Option<&str>) -> Result<Model,
     Ok(model)
 }
 
-/// `net/code/__torch__/torch/nn/modules/linear.py` is `__torch__.torch.nn.modules.linear`.
+/// Converts `net/code/__torch__/torch/nn/modules/linear.py` to `__torch__.torch.nn.modules.linear`.
 fn module_name(entry: &str) -> String {
     let path = entry.split_once("code/").map_or(entry, |(_, path)| path);
     path.strip_suffix(".py").unwrap_or(path).replace('/', ".")
 }
 
-/// The class of the model: the first global name in `data.pkl` (opcode `c`, two lines).
+/// Returns the class of the model: the first global name in `data.pkl` (opcode `c`, two lines).
 fn root(archive: &mut Archive<'_>) -> Option<String> {
     let name = archive.names().find(|name| {
         name.ends_with("/data.pkl") && name.matches('/').count() == 1 || *name == "data.pkl"

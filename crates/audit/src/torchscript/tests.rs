@@ -1,6 +1,6 @@
 use super::*;
 
-/// What the code of a model uses, as `operator count`.
+/// Returns the operators of the code of a model, as `operator count`.
 fn uses(code: &str, root: Option<&str>) -> Vec<String> {
     let files = [("__torch__".to_owned(), "code/__torch__.py".to_owned(), code.to_owned())];
     let model = walk(&files, root).unwrap();
@@ -51,11 +51,11 @@ fn counts_all_functions_once_without_root_class() {
 #[test]
 fn recursion_terminates() {
     let code = "def f(x: Tensor) -> Tensor:\n  return __torch__.f(torch.relu(x), )\nclass N(Module):\n  def forward(self: __torch__.N, x: Tensor) -> Tensor:\n    return __torch__.f(x, )\n";
-    // Once for each set of what is known of the arguments.
+    // One walk for each set of known arguments.
     assert_eq!(uses(code, Some("__torch__.N")), ["aten::relu 2"]);
 }
 
-/// A chain of calls as long as an archive allows takes no more stack than a short one.
+/// The longest chain of calls in an archive needs no more stack than a short one.
 #[test]
 fn long_call_chain_terminates() {
     let mut code = String::from(

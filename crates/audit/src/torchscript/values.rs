@@ -1,11 +1,11 @@
-//! What is known of the values of a function while its body is gone through.
+//! Tracks the known values of a function while its body is walked.
 
 use foldhash::{HashMap, HashSet};
 use ruff_python_ast::Expr;
 
 use super::library::Type;
 
-/// What is known of a value before the model runs: enough to tell a branch that never runs.
+/// A value that is known before the model runs, in enough detail to find branches that never run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Known {
     None,
@@ -19,7 +19,7 @@ impl Known {
         if truth { Self::True } else { Self::False }
     }
 
-    /// What a literal is.
+    /// Returns the known value of a literal.
     pub(super) fn literal(expression: &Expr) -> Option<Self> {
         match expression {
             Expr::NoneLiteral(_) => Some(Self::None),
@@ -30,7 +30,7 @@ impl Known {
     }
 }
 
-/// What an expression is, and what is known of it.
+/// The type of an expression, and its value if known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Value {
     pub(super) kind: Type,
@@ -46,25 +46,25 @@ impl Value {
         Self { kind: Type::Host, known }
     }
 
-    /// What it is where it may be either of two.
+    /// Returns the value that may be either of two.
     pub(super) fn or(self, other: Self) -> Self {
         let known = self.known.filter(|known| Some(*known) == other.known);
         Self { kind: if self.kind == Type::Host { other.kind } else { self.kind }, known }
     }
 }
 
-/// The values of a body by their names. Branches keep what they replace and not all that there is: a
-/// hostile body has as many branches as values.
+/// The values of a body by name. A branch stores only the values that it replaces, because a
+/// malicious body may have as many branches as values.
 #[derive(Debug, Default)]
 pub(super) struct Values<'a> {
     now: HashMap<&'a str, Value>,
-    /// What was replaced since the outermost open branch began, the latest last.
+    /// The values replaced since the outermost open branch began, the latest last.
     replaced: Vec<(&'a str, Option<Value>)>,
-    /// How many branches are open.
+    /// The number of open branches.
     open: usize,
 }
 
-/// An open branch: where its first way began, and what that left.
+/// An open branch: the start of its first alternative, and the values that this alternative left.
 #[derive(Debug)]
 pub(super) struct Branch<'a> {
     start: usize,
@@ -83,13 +83,13 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// The first of two ways to go on begins.
+    /// Begins the first alternative.
     pub(super) fn first_way(&mut self) -> Branch<'a> {
         self.open += 1;
         Branch { start: self.replaced.len(), first: Vec::new() }
     }
 
-    /// The second one begins, with the values as they were before the first.
+    /// Begins the second alternative, with the values from before the first.
     pub(super) fn second_way(&mut self, branch: &mut Branch<'a>) {
         let mut seen = HashSet::default();
         for (name, before) in self.replaced.drain(branch.start..).rev() {
@@ -97,18 +97,19 @@ impl<'a> Values<'a> {
                 Some(before) => self.now.insert(name, before),
                 None => self.now.remove(name),
             };
-            // The latest comes first: what it left is what the way left.
+            // The latest replacement comes first, so it holds the final value of the first
+            // alternative.
             if let Some(after) = after.filter(|_| seen.insert(name)) {
                 branch.first.push((name, after));
             }
         }
     }
 
-    /// Both were gone: a value may be either.
+    /// Ends both alternatives: a value may be from either.
     pub(super) fn joined(&mut self, branch: Branch<'a>) {
         let Branch { start, first } = branch;
         let in_first: HashSet<&str> = first.iter().map(|(name, _)| *name).collect();
-        // What the second way alone replaced may also be as it was.
+        // A value that only the second alternative replaced may also be unchanged.
         let mut seen = HashSet::default();
         let second: Vec<(&'a str, Value)> = self.replaced[start..]
             .iter()
@@ -174,7 +175,7 @@ mod tests {
         }
     }
 
-    /// The same, by a copy of all values for each branch.
+    /// The reference implementation, which copies all values for each branch.
     fn with_copies(values: &mut BTreeMap<&'static str, Value>, steps: &[Step]) {
         for step in steps {
             match step {

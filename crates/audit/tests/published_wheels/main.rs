@@ -1,8 +1,8 @@
-//! The registrations of published wheels against the operator tables, which were read from the
-//! dispatcher of PyTorch after the library of the wheel had registered itself.
+//! Compares the registrations of published wheels with the operator tables, which were read from
+//! the PyTorch dispatcher after the library of the wheel registered its operators.
 //!
-//! `scripts/fetch_wheels.py DIR` fetches wheels, and the variable `ASCEND_DOCTOR_WHEELS` names DIR.
-//! `cargo test` alone does not run this program.
+//! `scripts/fetch_wheels.py DIR` fetches the wheels, and the variable `ASCEND_DOCTOR_WHEELS` names
+//! DIR. A plain `cargo test` does not run this program.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -24,7 +24,7 @@ struct Overloads {
 }
 
 impl Overloads {
-    /// Reads the tables at a wheel.
+    /// Reads the tables for a wheel.
     fn of(tables: &'static Tables, target: &Target) -> Self {
         let shipped = Shipped { tables, target };
         let bases: BTreeSet<&str> = tables.base_names().collect();
@@ -37,7 +37,7 @@ impl Overloads {
         }
     }
 
-    /// Precision and recall of `found`.
+    /// Returns the precision and recall of `found`.
     fn score(&self, found: &Kernels) -> (f64, f64) {
         let names = found.aten.keys().map(String::as_str);
         let found: BTreeSet<&str> = names.filter(|name| self.all.contains(name)).collect();
@@ -84,7 +84,7 @@ fn registrations_of_wheels_are_those_of_the_tables() {
              {elf_precision:.4} {elf_recall:.4}",
             overloads.kernels.len()
         );
-        // Four foreach operators of 2.1.0 are registered by hand.
+        // Four foreach operators of 2.1.0 are registered manually.
         let least = if version.starts_with("2.1.0") { 0.996 } else { 1.0 };
         assert!(precision >= 1.0 && recall >= least, "{name}");
         assert!(elf_recall >= 0.999 && elf_precision >= 0.91, "{name}");

@@ -1,8 +1,8 @@
-//! One module per group of tables. Each extractor reads sources and returns rows; it writes
-//! nothing and decides nothing about other tables.
+//! One module per group of tables. Each extractor reads sources and returns rows. It writes nothing
+//! and does not affect other tables.
 //!
-//! To add a table: write a function here or in a submodule, list it in the `EXTRACTORS` of its group, and add its
-//! entry to `data/sources.toml`.
+//! To add a table: write a function here or in a submodule, list it in the `EXTRACTORS` of its
+//! group, and add its entry to `data/sources.toml`.
 
 mod compat;
 pub(crate) mod convert;
@@ -23,7 +23,7 @@ pub(crate) struct Extractor {
     pub(crate) file: &'static str,
     /// Key of a row.
     pub(crate) key: Key,
-    /// What happens to rows that vanish from every source.
+    /// Whether rows that vanish from every source are kept.
     pub(crate) vanished: Vanished,
     pub(crate) extract: fn(&Context) -> Result<Content>,
 }
@@ -38,20 +38,20 @@ pub(crate) enum Key {
     Unnamed(&'static [&'static str], usize),
     /// Key fields of each array of tables in a TOML file.
     Toml(&'static [(&'static str, &'static [&'static str])]),
-    /// A reader of a file with a format of its own.
+    /// A reader of a file with a custom format.
     Lines(fn(&str) -> Result<Rows>),
 }
 
-/// What happens to rows that vanish from every source.
+/// Handling of rows that vanish from every source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Vanished {
-    /// They stay: released programs still print these codes.
+    /// Keep them, because released programs still print these codes.
     Keep,
-    /// They go, as far as the floor of the table allows.
+    /// Drop them, as far as the floor of the table allows.
     Drop,
 }
 
-/// What an extractor returns.
+/// The result of an extractor.
 #[derive(Debug)]
 pub(crate) enum Content {
     /// Tab-separated values.
@@ -60,7 +60,7 @@ pub(crate) enum Content {
     Toml(String),
     /// A TOML file of arrays of tables, which may have manual rows.
     Document(Document),
-    /// The body of a file with a format of its own.
+    /// The body of a file with a custom format.
     Lines(String),
 }
 
@@ -70,7 +70,7 @@ impl From<Table> for Content {
     }
 }
 
-/// All extractors, in the order of `data/sources.toml`.
+/// Returns all extractors, in the order of `data/sources.toml`.
 pub(crate) fn all() -> impl Iterator<Item = &'static Extractor> {
     GROUPS.iter().copied().flatten()
 }

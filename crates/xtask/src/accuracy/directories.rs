@@ -1,7 +1,7 @@
-//! Directories of logs of jobs with 8 and 64 ranks, of which one rank failed: every layout that
-//! launchers leave behind, with every kind of failure that a rank can show or not show.
+//! Log directories of jobs with 8 and 64 ranks, one of which failed: every layout of the launchers,
+//! with every kind of visible or invisible failure of a rank.
 //!
-//! Each is judged by the kind of the first cause and by the rank that it names.
+//! A result is right if the kind of the first cause and the reported rank are right.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use super::measurement::Measurement;
 use super::probe::Probe;
 use super::random::Random;
 
-/// How the logs of a job lie in its directory.
+/// The layout of the logs of a job in its directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
     /// `node0/log/debug/plog/plog-PID_TIME.log`, one for each process.
@@ -42,21 +42,21 @@ const LAYOUTS: [(Layout, &str); 6] = [
     (Layout::Msrun, "msrun"),
 ];
 
-/// What became of the rank at fault.
+/// The failure of the rank at fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
-    /// An exception of the AI core; the others wait for it half an hour later.
+    /// An AI Core exception. The others wait for the rank half an hour later.
     Device,
-    /// Its log ends without a word; the others wait.
+    /// Its log ends without an error. The others wait.
     Silent,
-    /// It has no log; the others do not get a connection.
+    /// It has no log. The others get no connection.
     Absent,
-    /// Memory of the device is used up; torchrun ends the others.
+    /// The device memory is exhausted. torchrun ends the others.
     Memory,
 }
 
 impl Fault {
-    /// Words of the causes that are right.
+    /// Returns words that identify the right causes.
     fn causes(self) -> &'static [&'static str] {
         match self {
             Self::Device => &["aicore."],
@@ -74,30 +74,30 @@ const FAULTS: [(Fault, &str); 4] = [
     (Fault::Memory, "memory"),
 ];
 
-/// What else is true of the directory.
+/// An additional property of the directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Plain,
-    /// Clocks of the first machine are up to 400 s off.
+    /// The clocks of the first machine differ by up to 400 s.
     Skewed,
-    /// Older lines are in compressed files of their own.
+    /// Older lines are in separate compressed files.
     Rotated,
-    /// A healthy job of as many ranks beside it.
+    /// There is also a healthy job with the same number of ranks.
     TwoJobs,
-    /// The job was started before, and that start ended well.
+    /// The job was started earlier, and that run ended successfully.
     Restarted,
 }
 
 const TURNS: [Turn; 5] = [Turn::Plain, Turn::Skewed, Turn::Rotated, Turn::TwoJobs, Turn::Restarted];
 
-/// Whether lines say whose they are beyond prefixes and names of files.
+/// Whether lines identify their rank in addition to prefixes and file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Words {
     Stated,
     Unstated,
 }
 
-/// A directory with its truth.
+/// A directory and its root cause.
 struct Sample {
     name: String,
     layout: Layout,
@@ -109,10 +109,10 @@ struct Sample {
     skews: Vec<f64>,
 }
 
-/// Lines with the second at which each was written.
+/// Lines with the second in which each was written.
 type Lines = Vec<(f64, String)>;
 
-/// Measures the directories: with ranks that lines state, and with ranks that few lines state.
+/// Measures the directories: with ranks in many lines, and with ranks in few lines.
 pub(super) fn measure(probe: &Probe, seed: u64) -> Result<Vec<Measurement>> {
     [
         (Words::Stated, "directories of logs"),
@@ -135,7 +135,8 @@ fn draw(words: Words, seed: u64) -> Vec<Sample> {
         for (fault, of_fault) in FAULTS {
             for size in [8_u32, 64] {
                 let turn = TURNS[samples.len() % TURNS.len()];
-                // Nobody can tell that the last rank has no log where nothing states the size.
+                // If no line contains the number of ranks, a missing log of the last rank cannot be
+                // detected.
                 let last = u32::from(words == Words::Unstated);
                 let at_fault = 1 + random.below_u32(size - 1 - last);
                 let skew = |rank: u32, random: &mut Random| match turn {
@@ -172,11 +173,11 @@ fn judge(probe: &Probe, sample: &Sample) -> Result<Option<String>> {
     }))
 }
 
-/// When the fault comes, and how long the others wait, in seconds.
+/// When the fault occurs, and how long the others wait, in seconds.
 const FAULT_AT: f64 = 600.0;
 const PATIENCE: f64 = 1_836.0;
 
-/// `2026-06-10` and the time of day with milliseconds, at a second after 10 o'clock.
+/// Formats `2026-06-10` and the time of day with milliseconds, at a second after 10 o'clock.
 fn clock(second: f64, separator: char, fraction: char) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within one day")]
     let millis = (36_000_000.0 + second * 1_000.0) as u64;
@@ -194,12 +195,13 @@ impl Sample {
         (0..self.size).filter(|rank| self.fault != Fault::Absent || *rank != self.at_fault)
     }
 
-    /// Whom a rank that waits has not heard of: the one at fault is known to its neighbours only.
+    /// Returns the rank that a waiting rank names as silent: only its neighbors name the one at
+    /// fault.
     fn peer(&self, rank: u32) -> u32 {
         if rank.abs_diff(self.at_fault) < 2 { self.at_fault } else { (rank + 1) % self.size }
     }
 
-    /// The lines of a rank; of a job without a fault where `fault` is `None`.
+    /// Returns the lines of a rank. The job has no fault if `fault` is `None`.
     fn lines(&self, rank: u32, fault: Option<Fault>) -> Lines {
         let skew = self.skews[rank as usize];
         let shifted =
@@ -438,7 +440,7 @@ fn place(sample: &Sample, dir: &Path, job: &BTreeMap<u32, Lines>, attempt: u32) 
         Layout::Interleaved => save(&dir.join("train.log"), &interleaved(job.iter()), false)?,
         Layout::Torchrun => {
             for (rank, lines) in job {
-                // Of several machines, each has folders of its own.
+                // Each of several machines has its own directories.
                 let (host, slot) = match sample.words {
                     Words::Stated => (String::new(), *rank),
                     Words::Unstated => (format!("host{}/", rank / 8), rank % 8),
@@ -476,7 +478,7 @@ fn text(lines: &[(f64, String)]) -> String {
     lines.iter().fold(String::new(), |all, (_, line)| all + line + "\n")
 }
 
-/// The lines of several ranks by time, with the prefix of torchrun.
+/// Returns the lines of several ranks by time, with the prefix of torchrun.
 fn interleaved<'a>(job: impl Iterator<Item = (&'a u32, &'a Lines)>) -> String {
     let mut all: Vec<(f64, u32, &str)> = job
         .flat_map(|(rank, lines)| lines.iter().map(|(at, line)| (*at, *rank, line.as_str())))

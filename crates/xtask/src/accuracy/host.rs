@@ -17,14 +17,14 @@ const VERSIONS: &str = "versions of driver and CANN";
 const WHEELS: &str = "metadata of wheels";
 const TABLES: &str = "outputs of npu-smi";
 
-/// Where `check` looks for the program.
+/// The path where `check` looks for the program.
 const NPU_SMI: &str = "usr/local/bin/npu-smi";
 
-/// A file of a machine, and the result that `check --facts-only` has to report for it.
+/// A file of a machine, and the result that `check --facts-only` must report for it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sample {
     pub(super) measurement: &'static str,
-    /// Files of the machine: path, and the sample that is its content.
+    /// Files of the machine: path, and the sample with its content.
     pub(super) files: Vec<(String, String)>,
     /// The result, from the name of the sample.
     pub(super) expected: Vec<String>,
@@ -73,7 +73,7 @@ pub(super) fn sample(name: &str) -> Option<Sample> {
     }
 }
 
-/// Returns the sample of a wheel, named by its `WHEEL` file.
+/// Returns the sample of a wheel with this `WHEEL` file.
 fn wheel(name: &str) -> Option<Sample> {
     let stem = name.strip_prefix("wheel_")?.strip_suffix(".WHEEL")?;
     let mut parts = stem.splitn(5, '-');
@@ -95,7 +95,7 @@ fn wheel(name: &str) -> Option<Sample> {
     })
 }
 
-/// Runs `check` on a machine that has only this sample. Returns what is wrong.
+/// Runs `check` on a machine with only this sample. Returns the error in the result.
 fn examine(probe: &Probe, dir: &Path, sample: &Sample) -> Result<Option<String>> {
     let machine = tempfile::tempdir()?;
     let write = |path: &str, content: &[u8]| -> Result<()> {
@@ -168,7 +168,7 @@ fn wrong(sample: &Sample, text: &str, facts: &Value) -> Result<Option<String>> {
     Ok((found != expected).then(|| format!("found `{found}`, expected `{expected}`")))
 }
 
-/// Describes the chips of a table twice: as the program reads them, and as the text has them.
+/// Describes the chips of a table twice: as parsed by the program, and as in the text.
 pub(super) fn table(
     smi: &Value,
     text: &str,
@@ -177,7 +177,7 @@ pub(super) fn table(
 ) -> Result<(String, String)> {
     let addresses = Regex::new(r"\b[0-9A-F]{4}:[0-9A-F]{2}:[0-9A-F]{2}\.[0-9A-F]\b")?;
     let addresses: Vec<&str> = addresses.find_iter(text).map(|found| found.as_str()).collect();
-    // The table does not name the generation A3.
+    // The table does not name generation A3.
     let chip = if chip == "A3" { "Ascend910" } else { chip };
     let chips: Vec<&Value> = smi["chips"].as_array().into_iter().flatten().collect();
     let names: BTreeSet<&str> = chips.iter().filter_map(|chip| chip["name"].as_str()).collect();

@@ -1,4 +1,4 @@
-//! `translate-error` on logs whose root cause a document or a maintainer stated.
+//! `translate-error` on logs with a root cause documented or confirmed by a maintainer.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ struct Index {
 struct Log {
     file: String,
     expected_label: String,
-    /// Causes that are right too.
+    /// Other causes that are also right.
     #[serde(default)]
     accept_labels: Vec<String>,
 }
@@ -36,7 +36,7 @@ impl Log {
         cause == self.expected_label || self.accept_labels.iter().any(|other| other == cause)
     }
 
-    /// Returns what is wrong if none of the first `count` causes is accepted.
+    /// Returns a description of the error if none of the first `count` causes is accepted.
     fn miss(&self, ranking: &Result<Vec<String>, String>, count: usize) -> Option<String> {
         let found = match ranking {
             Ok(causes) if causes.iter().take(count).any(|cause| self.accepts(cause)) => {
@@ -70,7 +70,7 @@ pub(super) fn measure(probe: &Probe, dir: &Path) -> Result<Vec<Measurement>> {
     Ok(measurements)
 }
 
-/// Returns the names of the logs below `dir` that are one file.
+/// Returns the names of the logs below `dir` that are single files.
 pub(super) fn single_files(dir: &Path) -> Result<Vec<String>> {
     let mut names = Vec::new();
     for (sub, _) in SETS {

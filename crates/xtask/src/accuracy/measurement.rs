@@ -11,7 +11,7 @@ pub(super) struct Measurement {
 }
 
 impl Measurement {
-    /// Counts results: nothing for a right one, a description for a wrong one.
+    /// Counts results: `None` for a right one, a description for a wrong one.
     pub(super) fn of(
         name: &'static str,
         results: impl IntoIterator<Item = Option<String>>,

@@ -78,7 +78,7 @@ impl Row {
         self.passed() && (self.difference() > 0 || self.measured.total > self.minimum.total)
     }
 
-    /// Difference of both figures, as the numerator of their common denominator.
+    /// Returns the difference of both figures, as the numerator of their common denominator.
     fn difference(&self) -> i64 {
         let product = |right: u32, total: u32| i64::from(right) * i64::from(total);
         product(self.measured.right, self.minimum.total)

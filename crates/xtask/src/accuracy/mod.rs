@@ -1,7 +1,7 @@
-//! `cargo xtask accuracy`: measures how often the program is right on labelled samples, and
-//! compares each figure with a recorded minimum.
+//! `cargo xtask accuracy`: measures the share of right results on labeled samples, and compares
+//! each figure with a recorded minimum.
 //!
-//! The samples are third-party files and not in the repository: `logs/` with documented root
+//! The samples are third-party files outside of the repository: `logs/` with documented root
 //! causes, `samples/ops/` with the operators that PyTorch reports, `samples/host/` with version
 //! files and outputs of npu-smi. No test reads them. An absent or unreadable sample is an error,
 //! never a smaller total.

@@ -1,4 +1,4 @@
-//! `audit-ops` on model files whose operators PyTorch or ONNX listed.
+//! `audit-ops` on model files whose operators were listed by PyTorch or ONNX.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -63,7 +63,7 @@ struct Model {
 #[derive(Debug, Deserialize)]
 pub(super) struct Truth {
     kind: String,
-    /// Operators with their number of uses; absent for files of weights.
+    /// Operators with their number of uses; absent for weight files.
     ops: Option<BTreeMap<String, u64>>,
 }
 
@@ -110,11 +110,11 @@ pub(super) fn measure(probe: &Probe, dir: &Path) -> Result<Vec<Measurement>> {
         .collect())
 }
 
-/// Returns the operators as the program names them.
+/// Returns the operators by the names that the program uses.
 pub(super) fn expected(kind: Kind, ops: &Counts) -> Counts {
     let mut counts = Counts::new();
     for (name, count) in ops {
-        // Functions of Python itself (`<built-in function getitem>`) are not operators.
+        // Python built-ins (`<built-in function getitem>`) are not operators.
         if name.starts_with('<') {
             continue;
         }
@@ -142,7 +142,7 @@ struct Event {
 }
 
 /// Returns the operators of a trace that were called outside of any other operator at least once.
-/// The report of the program lists these, PyTorch's summary all.
+/// The program lists only these, while PyTorch's summary lists all.
 pub(super) fn outermost(trace: &Value) -> BTreeSet<String> {
     let events = trace["traceEvents"].as_array().into_iter().flatten();
     let mut operators: Vec<Event> = events
@@ -150,7 +150,7 @@ pub(super) fn outermost(trace: &Value) -> BTreeSet<String> {
         .filter(|event| event.cat == "cpu_op")
         .collect();
     operators.sort_by(|one, other| one.ts.total_cmp(&other.ts).then(other.dur.total_cmp(&one.dur)));
-    // Where the last outermost operator of each thread ends.
+    // The end of the last outermost operator of each thread.
     let mut ends: BTreeMap<String, f64> = BTreeMap::new();
     let mut names = BTreeSet::new();
     for event in operators {
@@ -194,8 +194,8 @@ pub(super) fn differences(kind: Kind, wanted: &Counts, found: &Counts) -> Option
         .filter_map(|name| {
             let (is, should) = (found.get(name), wanted.get(name));
             let equal = match kind {
-                // The program counts an operator inside of one with the same name once; PyTorch's
-                // summary does so only if it is the only one in there.
+                // The program counts an operator within one of the same name once. PyTorch's
+                // summary does so only if it is the only operator within it.
                 Kind::Trace => is.is_some() && is <= should,
                 _ => is == should,
             };

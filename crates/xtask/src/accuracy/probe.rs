@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::process::{self, Limits, Status};
 
-/// Bytes kept of each output stream.
+/// The number of bytes kept of each output stream.
 const STREAM_BYTES: usize = 64 << 20;
 
 /// A build of `ascend-doctor`.
@@ -24,13 +24,13 @@ impl Probe {
         Self { program, limits: Limits { time, bytes: STREAM_BYTES } }
     }
 
-    /// Runs a command line and returns the JSON document that it prints. A failed run is a wrong
-    /// result of the sample, so its reason is the inner error.
+    /// Runs a command line and returns the JSON document that it prints. A failed run counts as a
+    /// wrong result of the sample, so its reason is the inner error.
     pub(super) fn json(&self, args: &[&str]) -> Result<Result<Value, String>> {
         self.json_of(args, b"")
     }
 
-    /// As [`Self::json`], with standard input.
+    /// Runs [`Self::json`] with standard input.
     pub(super) fn json_of(&self, args: &[&str], input: &[u8]) -> Result<Result<Value, String>> {
         let mut command = Command::new(&self.program);
         command.env_clear().env("LANG", "C.UTF-8").env("TZ", "UTC").args(args);

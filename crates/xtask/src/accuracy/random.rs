@@ -1,4 +1,4 @@
-//! Numbers that depend on nothing but a seed.
+//! Numbers that depend only on a seed.
 
 /// A generator of numbers (SplitMix64).
 pub(super) struct Random(u64);

@@ -26,7 +26,7 @@ fn figure_below_its_minimum_fails() {
         (10, 10, true, true),
         (18, 20, true, true),
         (17, 20, false, false),
-        // A higher share of fewer samples.
+        // A higher share, but fewer samples.
         (9, 9, false, false),
     ] {
         let rows = rows("# comment\na\t9\t10\n", vec![measured("a", right, total)]).unwrap();

@@ -1,7 +1,7 @@
-//! Metamorphic tests of `translate-error`: changes of a labelled log that change nothing of what
-//! failed. The first cause and the exit status of each variant have to be those of the log.
+//! Metamorphic tests of `translate-error`: changes of a labeled log that do not affect its failure.
+//! The first cause and the exit status of each variant must equal those of the log.
 //!
-//! The variants are drawn from a seed, so that a run can be repeated.
+//! The variants are drawn from a seed, so a run can be repeated.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::Write as _;
@@ -18,40 +18,41 @@ use super::measurement::Measurement;
 use super::probe::Probe;
 use super::random::Random;
 
-/// Lines at once that are inserted.
+/// The numbers of lines that are inserted at once.
 const INSERTED: [usize; 2] = [1, 5];
-/// What a container runtime writes before each line.
+/// The prefix that a container runtime writes before each line.
 const CONTAINER: &str = "trainer-0  | ";
 
-/// How many variants are drawn of each kind, and from which seed.
+/// The number of variants of each kind, and their seed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Draw {
     pub(super) count: u64,
     pub(super) seed: u64,
 }
 
-/// A kind of change, with the name of its measurement.
+/// A kind of change.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    /// Lines of healthy runs before, between and after the others.
+    /// Lines of healthy runs are inserted before, between and after the others.
     Harmless,
-    /// The log twice in a row.
+    /// The log is repeated once.
     Doubled,
-    /// The lines up to one behind the last line of evidence.
+    /// The log ends one line after the last line of evidence.
     Cut,
-    /// A prefix of a container runtime on each line.
+    /// Each line has the prefix of a container runtime.
     Container,
-    /// Line ends of Windows.
+    /// The line ends are those of Windows.
     Windows,
-    /// Neighbouring ranks have each other's number.
+    /// Neighboring ranks swap their numbers.
     Relabeled,
-    /// Clocks that are a year ahead.
+    /// The clocks are a year ahead.
     Later,
-    /// The older lines in a file of their own, as logs are rotated.
+    /// The older lines are in a separate file, as in rotated logs.
     Rotated,
-    /// The log compressed.
+    /// The log is compressed.
     Compressed,
-    /// The lines of each rank in their order, between those of the others at other places.
+    /// The lines of each rank keep their order, but their places between those of the others
+    /// change.
     Shuffled,
 }
 
@@ -85,7 +86,7 @@ struct Log {
     outcome: Outcome,
 }
 
-/// What no variant may change.
+/// The properties that no variant may change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Outcome {
     cause: String,
@@ -97,15 +98,17 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// A variant may know more ranks, as the name of a container is one, or fewer, as the line that
-    /// names one may be cut off; it may not name others.
+    /// Returns whether the outcomes agree. A variant may report more ranks, because the name of a
+    /// container identifies one, or fewer, because the line with the rank may be cut off. It must
+    /// not report other ranks.
     fn agrees_with(&self, wanted: &Self) -> bool {
         let ranks = self.ranks == wanted.ranks || self.ranks.is_empty() || wanted.ranks.is_empty();
         self.cause == wanted.cause && self.status == wanted.status && ranks
     }
 }
 
-/// Logs that name ranks in tables and lists, where no number can be told from others.
+/// Logs with ranks in tables and lists, where rank numbers cannot be distinguished from other
+/// numbers.
 const RANKS_IN_TABLES: &[&str] = &["(user_rank)", "connected rankinfo", "Worker_"];
 
 /// Measures the variants of the logs `names` below `dir`.
@@ -165,7 +168,7 @@ fn outcome(probe: &Probe, text: &str) -> Result<Outcome> {
     Ok(outcome_of(probe.json_of(&["translate-error", "-", "--json"], text.as_bytes())?))
 }
 
-/// The outcome of the log, of which the older lines are in `log.1`.
+/// Returns the outcome of the log after its older lines moved to `log.1`.
 fn rotated(probe: &Probe, text: &str, random: &mut Random) -> Result<Outcome> {
     let dir = tempfile::tempdir()?;
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -241,8 +244,8 @@ fn vary(kind: Kind, log: &Log, harmless: &[Row], random: &mut Random) -> String 
     lines.join("\n") + "\n"
 }
 
-/// Gives the lines that begin with a rank other places among each other, as their writers are not in
-/// step. Lines of one rank keep their order.
+/// Moves the lines that begin with a rank to other places among each other, because their writers
+/// are not synchronized. Lines of one rank keep their order.
 fn shuffle(lines: &mut [String], random: &mut Random) {
     let rank = |line: &str| {
         let (rank, _) = line.strip_prefix("[rank")?.split_once(']')?;
@@ -269,7 +272,7 @@ fn names_ranks_in_tables(lines: &[String]) -> bool {
     lines.iter().any(|line| RANKS_IN_TABLES.iter().any(|words| line.contains(words)))
 }
 
-/// The line with the numbers of neighbouring ranks exchanged, in all forms that name a rank.
+/// Swaps the numbers of neighboring ranks in a line, in all forms that name a rank.
 fn relabeled(line: &str) -> String {
     static RANK: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"(?i)(rank(?:_?id)?(?:: ?|=|\[| )?\[?)(\d{1,4})\b").expect("valid")
@@ -281,7 +284,7 @@ fn relabeled(line: &str) -> String {
     RANK.replace_all(line, exchange).into_owned()
 }
 
-/// The line with the years of its times counted one up.
+/// Adds one year to the times in a line.
 fn later(line: &str) -> String {
     static YEAR: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"\b(20\d\d)([-/]\d\d[-/]\d\d)").expect("valid"));

@@ -30,7 +30,7 @@ struct Document {
     argument: Vec<Argument>,
 }
 
-/// An argument that the old program calls by another name.
+/// An argument with another name in the old program.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Argument {
@@ -88,12 +88,13 @@ impl AllowList {
         Ok(Self { entries, arguments: arguments.collect() })
     }
 
-    /// Returns the arguments that the old program calls by another name: new name, old name.
+    /// Returns the arguments with another name in the old program: new name, old name.
     pub(crate) fn arguments(&self) -> Vec<(String, String)> {
         self.arguments.clone()
     }
 
-    /// Returns the reasons that explain all changed lines of a case, or nothing if a line is left.
+    /// Returns the reasons that explain all changed lines of a case, or `None` if a line is
+    /// unexplained.
     pub(crate) fn explain(&self, case: &str, changes: &[Change]) -> Option<Vec<&str>> {
         let entries: Vec<&Allowed> =
             self.entries.iter().filter(|entry| entry.case.matches(case)).collect();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 macro_rules! args {
     ($($arg:expr),* $(,)?) => { vec![$($arg.to_string()),*] };
 }
-/// The same as an array, to borrow.
+/// The arguments as an array, which can be borrowed.
 macro_rules! arg_array {
     ($($arg:expr),* $(,)?) => { [$($arg.to_string()),*] };
 }
@@ -22,7 +22,7 @@ pub(crate) enum Input {
 }
 
 /// One comparison. Every run starts in a new working directory, which is also its home directory,
-/// so that unexpected files are found.
+/// so that unexpected files are detected.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
     /// `class/subject/variant`.
@@ -33,10 +33,10 @@ pub(crate) struct Case {
     pub(crate) stdin: Vec<u8>,
     /// Variables in addition to the fixed environment.
     pub(crate) env: Vec<(String, String)>,
-    /// Whether exit status 2 is the purpose of the case. Elsewhere it suggests a wrong command
-    /// line, whose agreement shows nothing.
+    /// Whether exit status 2 is the purpose of the case. Otherwise it suggests a wrong command
+    /// line, and equal outputs prove nothing.
     pub(crate) refusal: bool,
-    /// Whether tables of the report hold durations and process ids.
+    /// Whether tables of the report contain durations and process IDs.
     pub(crate) timed: bool,
 }
 
@@ -98,7 +98,7 @@ impl Case {
         self
     }
 
-    /// Marks tables of the report as holding durations.
+    /// Marks tables of the report as containing durations.
     pub(crate) fn timed(mut self) -> Self {
         self.timed = true;
         self

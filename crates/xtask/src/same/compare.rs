@@ -16,7 +16,7 @@ use super::observe::Observation;
 use super::substance::compare_findings;
 use crate::process::{Output, Stream};
 
-/// Time that one diff may take; a longer one is valid, but not minimal.
+/// The time limit of one diff. A diff at the limit is valid, but not minimal.
 const DIFF_TIME: Duration = Duration::from_secs(2);
 
 /// A difference in one part of an observation.
@@ -55,7 +55,7 @@ pub(crate) struct Rules<'a> {
     pub(crate) timed: bool,
 }
 
-/// What counts as a difference.
+/// The kind of differences that count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// Every byte of outputs and files.
@@ -159,7 +159,7 @@ fn diff(old: &str, new: &str) -> Vec<String> {
     let mut lines = Vec::new();
     for hunk in diff.unified_diff().context_radius(1).iter_hunks() {
         let text = hunk.to_string();
-        // Not `lines`, which would drop carriage returns that may be the difference.
+        // `lines` would drop carriage returns, which may be the difference.
         lines.extend(text.trim_end_matches('\n').split('\n').map(str::to_owned));
     }
     lines
@@ -205,7 +205,7 @@ fn compare_trees(
             let count = changes.len();
             let members = (one.path(), other.path());
             compare_trees(&format!("{prefix}{}!", path.display()), members, rules, changes)?;
-            // Different members always give different bytes.
+            // Different members always produce different bytes.
             if changes.len() > count {
                 continue;
             }
@@ -216,7 +216,7 @@ fn compare_trees(
     Ok(())
 }
 
-/// Lists a tree without the metadata of git, which holds times of files.
+/// Lists a tree without the metadata of git, which contains file times.
 fn list(root: &Path) -> Result<BTreeMap<PathBuf, Entry>> {
     let mut entries = BTreeMap::new();
     let walk = WalkDir::new(root).min_depth(1).into_iter();
@@ -239,7 +239,7 @@ fn list(root: &Path) -> Result<BTreeMap<PathBuf, Entry>> {
     Ok(entries)
 }
 
-/// Unpacks an archive, so that a difference in it is shown by member.
+/// Unpacks an archive, so that its differences are shown by member.
 fn unpack(archive: &Path) -> Option<tempfile::TempDir> {
     let dir = tempfile::tempdir().ok()?;
     let mut tar = Command::new("tar");

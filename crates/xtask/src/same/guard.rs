@@ -1,7 +1,7 @@
 //! Detects inputs that a program changed.
 //!
-//! Most cases read inputs that all cases share. A program that writes to them would change the
-//! result of later cases, and the comparison of working directories would not show it.
+//! Most cases read shared inputs. A program that writes to them would change the result of later
+//! cases, and the comparison of working directories would not detect it.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use walkdir::WalkDir;
 
-/// Changed paths that are listed.
+/// The maximum number of changed paths that are listed.
 const SHOWN: usize = 20;
 
 /// Sizes, modes and times of all entries below some directories.

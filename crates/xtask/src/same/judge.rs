@@ -1,4 +1,4 @@
-//! Runs one case with both programs and decides what its differences mean.
+//! Runs one case with both programs and classifies its differences.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -19,9 +19,9 @@ pub(crate) enum Verdict {
     /// All changed lines match the list of intended differences.
     Explained(Vec<String>),
     Different,
-    /// The old program differs from itself, so that nothing was compared.
+    /// The old program differs from itself, so nothing was compared.
     Unstable,
-    /// Both programs exceeded the time limit, so that nothing was compared.
+    /// Both programs exceeded the time limit, so nothing was compared.
     TimedOut,
 }
 
@@ -32,12 +32,12 @@ pub(crate) struct Outcome {
     pub(crate) class: String,
     pub(crate) verdict: Verdict,
     pub(crate) changes: Vec<Change>,
-    /// Both programs refused the command line although the case does not test that.
+    /// Both programs rejected the command line, although the case does not test that.
     pub(crate) refused: bool,
     pub(crate) took: Duration,
 }
 
-/// Both programs and the rules by which they are compared.
+/// Both programs and the rules for comparing them.
 #[derive(Debug)]
 pub(crate) struct Judge<'a> {
     pub(crate) old: &'a Program,

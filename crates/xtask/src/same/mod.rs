@@ -1,8 +1,8 @@
 //! `cargo xtask same`: runs an old and a new build over the same inputs and reports every
 //! difference in standard output, standard error, exit status and written files.
 //!
-//! Maintainers use it to show which outputs a change affects on purpose: intended differences go
-//! into a list with reasons (`allow`), all others fail the run.
+//! Maintainers use it to show which outputs a change affects on purpose. Intended differences go
+//! into a list with reasons (`allow`), and all others fail the run.
 
 mod allow;
 mod case;
@@ -39,7 +39,7 @@ use self::report::{Bounds, Counts, Summary};
 use crate::process::Limits;
 use crate::{fixtures, workspace};
 
-/// Bytes kept of each output stream.
+/// The number of bytes kept of each output stream.
 const STREAM_BYTES: usize = 32 << 20;
 
 /// Examples for the help text.
@@ -126,7 +126,7 @@ pub(crate) struct Options {
     list: bool,
 }
 
-/// Compares two builds. Returns whether there is no unexplained difference and no changed input.
+/// Compares two builds. Returns whether all differences are explained and no input changed.
 pub(crate) fn run(options: &Options) -> Result<bool> {
     let start = Instant::now();
     let allow = options.allow.as_deref().map(AllowList::read).transpose()?.unwrap_or_default();
@@ -169,7 +169,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
     let summary = Summary {
         changed_inputs,
         unexamined: plan.unexamined,
-        // With `--only`, the cases of other entries were not run.
+        // With `--only`, the cases of other entries did not run.
         unused: if options.only.is_some() { Vec::new() } else { allow.unused() },
         took: start.elapsed(),
     };

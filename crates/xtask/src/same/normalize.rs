@@ -1,5 +1,5 @@
-//! Replaces the parts of an output that differ between any two runs: the program version, points
-//! in time, durations, and the path of the temporary directory.
+//! Replaces the parts of an output that differ between any two runs: the program version, points in
+//! time, durations, and the path of the temporary directory.
 //!
 //! Every rule names its exact context, so that no other number or path is hidden.
 
@@ -13,7 +13,7 @@ pub(crate) struct Normalizer {
     timed: Vec<(Regex, &'static str)>,
 }
 
-/// Paths that are shown by placeholders.
+/// Paths and the placeholders that replace them.
 pub(crate) type Paths = [(String, &'static str)];
 
 /// Contexts of points in time and durations.
@@ -25,13 +25,13 @@ const MEASURED: [(&str, &str); 6] = [
     // HTML.
     (r#"<time datetime="[^"<>]*">[^<>]*</time>"#, "<time></time>"),
     (r#"("(?:host_ms|took_ms)": ?)[0-9.e+-]+"#, "${1}<duration>"),
-    // Lines of `--log`, and the durations that they end with.
+    // Lines of `--log`, and the durations at their ends.
     (r"(?m)^\[ *[0-9]+\.[0-9] ms\] ", "[<duration>] "),
     (r"(?m)^(\[<duration>\] .*: )[0-9]+\.[0-9] ms$", "${1}<duration>"),
 ];
 
 /// Contexts in reports of `verify` on simulated devices: columns of milliseconds, temporary
-/// directories, and the process ids in simulated logs.
+/// directories, and the process IDs in simulated logs.
 const TIMED: [(&str, &str); 6] = [
     (r"(?m)^( +[0-9]+ .*[✓✗–] +)[0-9]+$", "${1}<duration>"),
     (r#"("en": ")[0-9]+(",\s+"zh": ")[0-9]+("\s+\}\s+\])"#, "${1}<duration>${2}<duration>${3}"),
@@ -61,9 +61,8 @@ impl Normalizer {
         Ok(Self { rules, timed })
     }
 
-    /// Returns a text without the parts that differ between runs; `timed` is set for reports with
+    /// Returns a text without the parts that differ between runs. `timed` is set for reports with
     /// tables of durations.
-    /// `timed` is set for reports with tables of durations.
     pub(crate) fn normalize(&self, text: &str, paths: &Paths, timed: bool) -> String {
         let mut text = text.to_owned();
         for (path, shown) in paths {

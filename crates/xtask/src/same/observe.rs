@@ -1,8 +1,8 @@
 //! Runs the command lines of a case in a new working directory.
 //!
-//! All programs run at the same path, one after the other; the directory is renamed afterwards.
-//! So paths in the output, and line breaks that depend on their lengths, are equal without being
-//! normalized.
+//! All programs run at the same path, one after the other, and the directory is renamed afterwards.
+//! So paths in the output, and line breaks that depend on their lengths, are equal without
+//! normalization.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::case::{Case, Input};
 use super::program::Program;
 use crate::process::{Output, Status};
 
-/// Outputs of a case and the directory that it left.
+/// The outputs of a case and its working directory.
 #[derive(Debug)]
 pub(crate) struct Observation {
     pub(crate) outputs: Vec<Output>,
@@ -26,7 +26,7 @@ impl Observation {
         self.outputs.iter().any(|output| output.status == Status::TimedOut)
     }
 
-    /// Returns whether a command line was refused as wrong usage.
+    /// Returns whether a command line was rejected as wrong usage.
     pub(crate) fn refused(&self) -> bool {
         self.outputs.iter().any(|output| output.status == Status::Exited(2))
     }
@@ -70,8 +70,8 @@ pub(crate) fn observe(
     Ok(Observation { outputs, tree })
 }
 
-/// Copies a file or directory with modes and symbolic links. Files are never hard links: `convert`
-/// reports files with several names.
+/// Copies a file or directory with modes and symbolic links. Files are never hard links, because
+/// `convert` reports files with several names.
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     let cannot = |path: &Path| format!("cannot copy `{}`", path.display());
     for entry in WalkDir::new(from) {

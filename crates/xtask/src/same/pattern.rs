@@ -1,4 +1,4 @@
-//! Patterns for names of cases: a glob if it has `*` or `?`, otherwise a substring.
+//! Patterns for case names: a glob if it has `*` or `?`, otherwise a substring.
 
 use regex::Regex;
 
@@ -10,7 +10,7 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    /// Compiles a pattern; `*` matches any text, also slashes.
+    /// Compiles a pattern; `*` matches any text, including slashes.
     pub(crate) fn new(source: &str) -> Result<Self, regex::Error> {
         let glob = source.contains(['*', '?']).then(|| {
             let escaped = regex::escape(source).replace(r"\*", ".*").replace(r"\?", ".");

@@ -8,17 +8,17 @@ use anyhow::{Context as _, Result, ensure};
 use super::case::Case;
 use crate::process::{self, Limits, Output, Status};
 
-/// Variables passed on: programs that the product starts (git, npu-smi) are found by `PATH`.
+/// Inherited variables. Programs that the product starts (git, npu-smi) are found by `PATH`.
 const INHERITED: [&str; 1] = ["PATH"];
 
 /// A build to run.
 #[derive(Debug)]
 pub(crate) struct Program {
     path: PathBuf,
-    /// Version as `--version` prints it.
+    /// The version in the output of `--version`.
     pub(crate) version: String,
     limits: Limits,
-    /// Arguments that this program calls by another name: the name in the cases, its own.
+    /// Arguments with another name in this program: the name in the cases, the own name.
     arguments: Vec<(String, String)>,
 }
 
@@ -44,18 +44,18 @@ impl Program {
         Ok(program)
     }
 
-    /// Returns the same program with other limits.
+    /// Returns the program with other limits.
     #[cfg(test)]
     pub(crate) fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// Returns the same program with its own names of arguments.
+    /// Returns the program with its own argument names.
     pub(crate) fn with_arguments(self, arguments: Vec<(String, String)>) -> Self {
         Self { arguments, ..self }
     }
 
-    /// Returns the name that this program has for an argument.
+    /// Returns the name of an argument in this program.
     fn own_name<'a>(&'a self, arg: &'a str) -> &'a str {
         let renamed = self.arguments.iter().find(|(name, _)| name == arg);
         renamed.map_or(arg, |(_, own)| own)
@@ -77,13 +77,13 @@ impl Program {
             .envs(case.env.iter().map(|(name, value)| (name, value)))
             .args(args.iter().map(|arg| self.own_name(arg)))
             .current_dir(work);
-        // Usage messages show the name by which the program was started.
+        // Usage messages contain the name by which the program was started.
         std::os::unix::process::CommandExt::arg0(&mut command, "ascend-doctor");
         process::run(&mut command, &case.stdin, self.limits)
     }
 
-    /// Runs a command line whose output is input of other cases; any exit status is accepted
-    /// but wrong usage.
+    /// Runs a command line whose output is an input of other cases. Accepts any exit status except
+    /// that of wrong usage.
     pub(crate) fn prepare(&self, args: &[String], work: &Path) -> Result<Vec<u8>> {
         let output = self.run(&Case::new("prepare"), args, work)?;
         ensure!(

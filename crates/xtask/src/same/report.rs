@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use super::compare::Change;
 use super::judge::{Outcome, Verdict};
 
-/// Longest part of a line that is shown.
+/// The maximum length of the shown part of a line.
 const LINE: usize = 160;
 /// Text shown before the first difference of two long lines.
 const LEAD: usize = 40;
@@ -18,16 +18,16 @@ const LEAD: usize = 40;
 /// Bounds of the report.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Lines of the diff of one case.
+    /// The maximum number of lines in the diff of one case.
     pub(crate) lines: usize,
-    /// Cases that are shown with a diff.
+    /// The maximum number of cases with a diff.
     pub(crate) diffs: usize,
 }
 
-/// Writes one line for each case that is not equal, with a diff where it is not explained.
+/// Writes one line for each case that is not equal, with a diff if it is not explained.
 ///
-/// Cases with the same changed lines are shown with one diff: a change of one text affects
-/// hundreds of cases.
+/// Cases with the same changed lines share one diff, because a change of one text affects hundreds
+/// of cases.
 pub(crate) fn describe_differences(outcomes: &[Outcome], bounds: Bounds) -> String {
     let mut report = String::new();
     let mut shown: HashMap<Vec<&str>, &str> = HashMap::new();
@@ -135,14 +135,14 @@ pub(crate) fn write_diffs(outcomes: &[Outcome], dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Facts about a run besides the outcomes of its cases.
+/// Facts about a run in addition to the outcomes of its cases.
 #[derive(Debug, Default)]
 pub(crate) struct Summary {
     /// Inputs that a program changed.
     pub(crate) changed_inputs: Vec<String>,
     /// Inputs that were not available.
     pub(crate) unexamined: Vec<String>,
-    /// Intended differences that explained nothing.
+    /// Intended differences that explained no line.
     pub(crate) unused: Vec<String>,
     pub(crate) took: Duration,
 }

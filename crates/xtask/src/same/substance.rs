@@ -1,4 +1,4 @@
-//! What an output means, without its texts: the findings of a JSON report with their severities.
+//! The meaning of an output without its texts: the findings of a JSON report with their severities.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::compare::Change;
 /// Number of findings by ID and severity.
 type Findings = BTreeMap<(String, String), usize>;
 
-/// Compares the findings of two JSON reports. Returns nothing if neither output is one.
+/// Compares the findings of two JSON reports. Returns `None` if neither output is one.
 pub(crate) fn compare_findings(part: &str, old: &[u8], new: &[u8]) -> Option<Change> {
     let (before, after) = (read(old), read(new));
     let mut lines = match (&before, &after) {

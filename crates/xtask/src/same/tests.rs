@@ -25,7 +25,7 @@ fn write_program(dir: &Path, name: &str, script: &str) -> Program {
     let path = dir.join(name);
     std::fs::write(&path, script).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    // Another test may hold the file open for writing in a process that it is starting.
+    // Another test may have the file open for writing in a process that it is starting.
     for _ in 0..50 {
         match Program::new(&path, LIMITS) {
             Err(error) if format!("{error:#}").contains("busy") => {

@@ -1,4 +1,4 @@
-//! Runs commands in the clone with a target directory of their own.
+//! Runs commands in the clone with a separate target directory.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -7,12 +7,12 @@ use anyhow::{Context as _, Result, bail};
 
 use super::limits::Step;
 
-/// Variables that `cargo run` sets for xtask and that would reach the measured commands.
+/// Variables that `cargo run` sets for xtask and that would affect the measured commands.
 const OWN_VARIABLES: [&str; 5] =
     ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_BIN_", "CARGO_CRATE_", "CARGO_PRIMARY_"];
-/// Exit status of Cargo for its own errors; a program that it runs has other ones.
+/// Exit status of Cargo for its own errors. The programs that it runs use other values.
 const CARGO_ERROR: i32 = 101;
-/// Lines of a failed command that are shown.
+/// The number of lines of a failed command that are shown.
 const TAIL: usize = 20;
 
 /// Runs commands in a directory.
@@ -44,7 +44,8 @@ impl Runner {
 
     /// Runs a command and returns its standard output.
     ///
-    /// It stays in the process group of xtask, so that an interrupt from the terminal ends it too.
+    /// The command stays in the process group of xtask, so that an interrupt from the terminal ends
+    /// it, too.
     pub(super) fn run(&self, step: &Step) -> Result<String> {
         let mut command = Command::new(&step.program);
         command.args(&step.args).current_dir(&self.dir).env("CARGO_TARGET_DIR", &self.target);
@@ -80,8 +81,8 @@ impl Runner {
         bail!("`{step}` fails ({}):\n{tail}", output.status)
     }
 
-    /// Gives a command empty caches; only the configuration of Cargo is kept, which may name the
-    /// registries that this machine can reach.
+    /// Gives a command empty caches. Only the configuration of Cargo is kept, because it may name
+    /// the registries that this machine can reach.
     fn use_empty_caches(&self, command: &mut Command) -> Result<()> {
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| {
             let user = std::env::var_os("HOME")?;

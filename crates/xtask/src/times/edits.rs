@@ -1,4 +1,4 @@
-//! Edits in the clone that leave the program working.
+//! Edits in the clone after which the program still works.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use crate::workspace;
 
-/// Word that the edited sentence ends with; one word, since `explain` breaks lines.
+/// The last word of the edited sentence. It is one word, because `explain` breaks lines.
 const WORD: &str = "xtask-edit";
 
 /// Returns the root module of convert, relative to the workspace.
@@ -30,7 +30,7 @@ pub(super) fn find_package(root: &Path, source: &Path) -> Result<String> {
     name.map(str::to_owned).with_context(|| format!("`{}` names no package", manifest.display()))
 }
 
-/// Appends an item without a name, which no lint reports.
+/// Appends an unnamed item, which no lint reports.
 pub(super) fn append_item(path: &Path) -> Result<()> {
     let cannot = || format!("cannot edit `{}`", path.display());
     let text = std::fs::read_to_string(path).with_context(cannot)?;
@@ -42,7 +42,7 @@ pub(super) fn append_item(path: &Path) -> Result<()> {
 pub(super) struct Edited {
     /// Id of the finding.
     pub(super) id: String,
-    /// Word that its name now ends with.
+    /// The last word of its new name.
     pub(super) word: String,
 }
 

@@ -1,4 +1,4 @@
-//! The limits: what is prepared, what is edited, which commands are measured.
+//! The limits, with their preparation, edit and measured commands.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,8 +8,8 @@ use std::path::Path;
 pub(super) struct Step {
     pub(super) program: String,
     pub(super) args: Vec<String>,
-    /// Whether the program's own exit status counts: `check` reports findings by 1 and 3, which do
-    /// not make a build slower.
+    /// Whether any exit status of the program is accepted: `check` reports findings by 1 and 3,
+    /// which do not make a build slower.
     pub(super) any_status: bool,
     /// Whether the caches of Cargo and of `.ci/run` are empty.
     pub(super) empty_caches: bool,
@@ -44,13 +44,13 @@ impl std::fmt::Display for Step {
     }
 }
 
-/// Edit between preparation and measurement.
+/// The edit between preparation and measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edit {
     None,
     /// An item is appended to a source file.
     Source,
-    /// A sentence of a finding is changed; `explain` has to print it.
+    /// A sentence of a finding is changed, and `explain` must print it.
     Sentence,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Limit {
     /// Description for the table.
     pub(super) title: String,
     pub(super) seconds: u64,
-    /// Cargo profile; limits of one profile share a target directory.
+    /// Cargo profile. Limits with the same profile share a target directory.
     pub(super) profile: &'static str,
     /// Whether the target directory is removed first.
     pub(super) clean: bool,
@@ -94,7 +94,7 @@ impl Limit {
     }
 }
 
-/// Returns all limits; `package` is the one whose tests are run alone.
+/// Returns all limits. `package` is the one whose tests run separately.
 pub(super) fn all(package: &str) -> Vec<Limit> {
     let check = || Step::cargo("run --release -- check").with_any_status();
     vec![

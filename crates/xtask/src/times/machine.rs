@@ -1,4 +1,4 @@
-//! The machine that is measured on: a time without it cannot be compared.
+//! The measuring machine, without which times cannot be compared.
 
 use std::process::Command;
 

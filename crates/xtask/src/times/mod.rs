@@ -1,8 +1,8 @@
 //! `cargo xtask times`: measures build times in a clean clone against their limits and prints a row
 //! of a Markdown table for each.
 //!
-//! The clone is of the last commit, with a target directory of its own; both are removed
-//! afterwards. The registry cache of Cargo is used as it is, except by the limit `ci`.
+//! The clone has the last commit and a separate target directory. Both are removed afterwards. The
+//! registry cache of Cargo is used unchanged, except by the limit `ci`.
 
 mod commands;
 mod edits;
@@ -110,7 +110,7 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
 
 /// Measures one limit in the clone.
 fn measure(limit: &Limit, runner: &Runner, source: &Path) -> Result<Row> {
-    // Sources of the commit, whatever the limit before has edited.
+    // Restores the sources of the commit, which the previous limit may have edited.
     git(runner.dir(), &["checkout", "--quiet", "--", "."])?;
     if limit.clean {
         runner.clean()?;

@@ -16,7 +16,7 @@ pub(super) struct Row {
     title: String,
     profile: &'static str,
     limit: u64,
-    /// Time, or the reason for which there is none.
+    /// Time, or the reason why there is none.
     result: Result<Duration, String>,
 }
 

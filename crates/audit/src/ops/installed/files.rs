@@ -1,15 +1,15 @@
 //! The registration files that torch_npu and PyTorch ship.
 //!
 //! `torch_npu/csrc/aten/npu_native_functions.yaml` and `npu_native_functions_by_codegen.yaml` list
-//! what torch_npu registers; `torchgen/packaged/ATen/native/native_functions.yaml` says of each
-//! operator of PyTorch how it runs on a device that registers nothing.
+//! the registrations of torch_npu. `torchgen/packaged/ATen/native/native_functions.yaml` describes
+//! how each PyTorch operator runs on a device that registers nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::yaml::{self, Node, Value};
 use data::{Fault, faults};
 
-/// An entry of a registration file of torch_npu: a name, or a schema with more.
+/// An entry of a torch_npu registration file: a name, or a schema with more keys.
 #[derive(Debug, Default)]
 struct Entry {
     func: String,
@@ -41,13 +41,13 @@ impl Entry {
     }
 }
 
-/// The entries of a part of a registration file; none where it is not there.
+/// Returns the entries of a part of a registration file; none if the part is missing.
 fn entries(file: &mut BTreeMap<String, Node>, part: &str) -> Result<Vec<Entry>, Fault> {
     let list = file.remove(part).and_then(Node::there).map(Node::list).transpose()?;
     list.into_iter().flatten().map(Entry::of).collect()
 }
 
-/// What a registration file of torch_npu registers.
+/// The registrations in the files of torch_npu.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Kernels {
     /// Overloads of aten, without `aten::`, with flags as in `data/ops/kernels.tsv`.
@@ -56,25 +56,25 @@ pub struct Kernels {
     pub custom: BTreeSet<String>,
 }
 
-/// The name in a schema: `add.Tensor(Tensor self, …) -> Tensor`, with or without `aten::`.
+/// Returns the name in a schema: `add.Tensor(Tensor self, …) -> Tensor`, with or without `aten::`.
 fn name_of(schema: &str) -> &str {
     let name = schema.split('(').next().unwrap_or(schema).trim();
     name.strip_prefix("aten::").unwrap_or(name)
 }
 
 impl Kernels {
-    /// Adds what a file registers. `own` says that its plain entries are kernels of torch_npu
+    /// Adds the registrations of a file. With `own`, its plain entries are kernels of torch_npu
     /// itself.
     ///
     /// # Errors
     ///
-    /// Where the text is no YAML of this form; says where.
+    /// Returns a fault with its place if the text is not YAML of this form.
     pub fn add(&mut self, text: &str, own: bool) -> Result<(), Fault> {
         let mut file = yaml::read(text)?.map(Node::map).transpose()?.unwrap_or_default();
         let custom = entries(&mut file, "custom")?;
         let custom: BTreeSet<String> =
             custom.iter().map(|entry| name_of(&entry.func).to_owned()).collect();
-        // What is registered for quantized tensors alone (`quant`) is no kernel for others.
+        // Registrations only for quantized tensors (`quant`) are not kernels for other tensors.
         let mut all = Vec::new();
         for part in ["supported", "symint", "autograd"] {
             all.append(&mut entries(&mut file, part)?);
@@ -96,7 +96,7 @@ impl Kernels {
             if flags.is_empty() {
                 flags.push('K');
             }
-            // The part `symint` holds operators of both kinds.
+            // The part `symint` contains operators of both kinds.
             if custom.contains(name) || self.custom.contains(name) {
                 continue;
             }
@@ -117,11 +117,11 @@ impl Kernels {
 /// `data/ops/aten.tsv`.
 pub type Generic = (Option<String>, String);
 
-/// What `native_functions.yaml` says of each overload.
+/// Returns how PyTorch runs each overload, by `native_functions.yaml`.
 ///
 /// # Errors
 ///
-/// Where the text is no YAML of this form; says where.
+/// Returns a fault with its place if the text is not YAML of this form.
 pub fn native_functions(text: &str) -> Result<BTreeMap<String, Generic>, Fault> {
     let entries = yaml::read(text)?.map(Node::list).transpose()?.unwrap_or_default();
     let mut all = BTreeMap::new();
@@ -135,7 +135,7 @@ pub fn native_functions(text: &str) -> Result<BTreeMap<String, Generic>, Fault> 
         let delegate = text("structured_delegate")?;
         let autogen = text("autogen")?;
         let dispatch = take("dispatch").map(Node::map).transpose()?;
-        // Kernels for the CPU are generated from it.
+        // CPU kernels are generated from it.
         let ufunc = take("ufunc_inner_loop").is_some();
         let name = name_of(&func);
         for generated in autogen.iter().flat_map(|names| names.split(',')) {
@@ -147,7 +147,7 @@ pub fn native_functions(text: &str) -> Result<BTreeMap<String, Generic>, Fault> 
             flags.push('d');
         }
         match &dispatch {
-            // Without any key it is composed, and PyTorch differentiates through it.
+            // An entry without a dispatch key is composed, and PyTorch differentiates through it.
             None if delegate.is_none() => flags.push('C'),
             None => {}
             Some(dispatch) => {

@@ -1,5 +1,5 @@
-//! What an installed torch_npu, or a wheel of it, registers itself: its own files instead of the
-//! tables of the program.
+//! The registrations of an installed torch_npu or of a wheel: read from its files instead of the
+//! built-in tables.
 
 mod files;
 mod reader;

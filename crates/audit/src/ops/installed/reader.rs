@@ -1,4 +1,4 @@
-//! Where an installation is read: `site-packages` of a machine, or a wheel.
+//! Reads an installation: `site-packages` of a machine, or a wheel.
 
 use data::fault::quote;
 use data::{Fault, faults};
@@ -17,29 +17,31 @@ use super::registrations::{
 use crate::ops::tables::Tables;
 use crate::ops::target::Target;
 
-/// The registration files of torch_npu, and whether the plain entries are its own kernels.
+/// The torch_npu registration files, and whether their plain entries are kernels of torch_npu
+/// itself.
 const FILES: [(&str, bool); 2] = [
     ("torch_npu/csrc/aten/npu_native_functions.yaml", true),
     ("torch_npu/csrc/aten/npu_native_functions_by_codegen.yaml", false),
 ];
 const GENERIC: &str = "torchgen/packaged/ATen/native/native_functions.yaml";
 const LIBRARY: &str = "torch_npu/lib/libtorch_npu.so";
-/// The most that is read of a registration file. The largest has 600 kB.
+/// The maximum size of a registration file. The largest has 600 kB.
 const FILE_LIMIT: u64 = 16 << 20;
-/// The most that is unpacked of a library in a wheel. The largest has 98 MB.
+/// The maximum unpacked size of a library in a wheel. The largest has 98 MB.
 const LIBRARY_LIMIT: u64 = 512 << 20;
 
-/// An installation, and how far its files and its library agree.
+/// An installation, and whether its files and its library agree.
 #[derive(Debug)]
 pub struct FoundInstallation<'a> {
     /// Its registrations.
     pub installed: Installed<'a>,
-    /// The overloads that the files register and the library does not. Nothing where the library
-    /// was not looked at.
+    /// The overloads that the files register and the library does not; `None` if the library was
+    /// not read.
     pub missing: Option<Vec<String>>,
 }
 
-/// The directory below `dir` that holds torch_npu: itself, or the `site-packages` of an environment.
+/// Returns the directory that contains torch_npu: `dir` itself, or the `site-packages` of an
+/// environment.
 pub fn find_site(sysroot: &Sysroot, dir: &str) -> Option<String> {
     let dir = dir.trim_end_matches('/');
     let holds = |dir: &str| sysroot.is_dir(&format!("{dir}/torch_npu"));
@@ -59,12 +61,12 @@ pub fn find_site(sysroot: &Sysroot, dir: &str) -> Option<String> {
     None
 }
 
-/// The installation in a directory of packages. `library` says whether the library is read too: as
-/// evidence where the files are missing, and to be compared with them.
+/// Reads the installation in a directory of packages. With `library`, also reads the library, which
+/// is the evidence if the files are missing and otherwise compared with them.
 ///
 /// # Errors
 ///
-/// Where there is neither; says what was looked for.
+/// Returns a fault that names the expected files if neither they nor the library exist.
 pub fn read_site<'a>(
     sysroot: &Sysroot,
     site: &str,
@@ -94,11 +96,11 @@ pub fn read_site<'a>(
     assemble(text, registered, &names, site, tables)
 }
 
-/// The installation that a wheel would make.
+/// Reads the installation from a wheel.
 ///
 /// # Errors
 ///
-/// Where it is no wheel of torch_npu; says what was looked for.
+/// Returns a fault that names the expected files if the file is not a wheel of torch_npu.
 pub fn read_wheel(
     file: impl Read + Seek,
     library: bool,
@@ -114,7 +116,7 @@ pub fn read_wheel(
         let entry = match zip.by_name(name) {
             Ok(entry) => entry,
             Err(zip::result::ZipError::FileNotFound) => return Ok(None),
-            // An entry that cannot be read is no registration that is not there.
+            // An unreadable entry must not count as a missing registration.
             Err(error) => {
                 return Err(
                     faults::FileBecause { file: name, why: quote(&error.to_string()) }.fault()
@@ -135,7 +137,7 @@ pub fn read_wheel(
     };
     let names = if library { bytes(LIBRARY, LIBRARY_LIMIT)? } else { None };
     let names = names.map(|bytes| registered(&bytes.as_slice(), LIBRARY)).transpose()?;
-    // Of each entry the first part of its path, as a directory would list it.
+    // The first path component of each entry, as a directory listing would show it.
     let top: BTreeSet<String> =
         all.iter().filter_map(|name| name.split('/').next()).map(str::to_owned).collect();
     let top: Vec<String> = top.into_iter().collect();

@@ -7,37 +7,37 @@ use crate::ops::dispatch::{Registrations, Via, known_parts};
 use crate::ops::tables::{Native, Tables};
 use crate::ops::target::Target;
 
-/// The function by which every registration goes, mangled: `torch::Library::_impl`.
+/// The function that makes every registration, mangled: `torch::Library::_impl`.
 pub(super) const REGISTER: &str = "_ZNR5torch7Library5_implE";
 
-/// Where the kernels of an installation were read from.
+/// The source of the kernels of an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum KernelSource {
     /// The registration files.
     Files,
-    /// The names that `libtorch_npu.so` hands to `torch::Library::_impl`. Some of them are
-    /// registered for other keys than that of the NPU (sparse tensors, autocast).
+    /// The names that `libtorch_npu.so` passes to `torch::Library::_impl`. Some of them are
+    /// registered for dispatch keys other than that of the NPU (sparse tensors, autocast).
     Library,
 }
 
 /// The registrations of an installation.
 #[derive(Debug, Clone)]
 pub struct Installed<'a> {
-    /// Version of torch_npu, by its metadata.
+    /// The torch_npu version in its metadata.
     pub version: Option<String>,
-    /// Version of PyTorch, by its metadata.
+    /// The PyTorch version in its metadata.
     pub torch: Option<String>,
-    /// What torch_npu registers.
+    /// The registrations of torch_npu.
     pub kernels: Kernels,
-    /// Where that was read.
+    /// The source of the registrations.
     pub evidence: KernelSource,
-    /// What PyTorch says of its operators, where its files are there.
+    /// How PyTorch runs its operators, if its files exist.
     pub generic: Option<std::collections::BTreeMap<String, Generic>>,
-    /// The tables, for what the files do not say.
+    /// The tables, for facts that the files do not contain.
     pub tables: &'a Tables,
-    /// The nearest tables.
+    /// The nearest target in the tables.
     pub target: Target,
 }
 
@@ -47,7 +47,7 @@ impl Registrations for Installed<'_> {
     }
 
     fn native(&self, overload: &str) -> Option<Native<'_>> {
-        // The dispatcher has a few overloads that are not in the file: the tables know them.
+        // The dispatcher has a few overloads that are only in the tables, not in the file.
         let table = || self.tables.native(overload, self.target.torch);
         match &self.generic {
             None => table(),
@@ -92,8 +92,8 @@ fn of_base<'a>(
     names.filter(move |name| name.split('.').next() == Some(base)).cloned()
 }
 
-/// The kernels of a library, from the names that it registers: those of PyTorch's operators and
-/// those of its own.
+/// Returns the kernels of a library by the names that it registers: those of PyTorch operators and
+/// those of torch_npu operators.
 pub fn kernels_of_library(names: &BTreeSet<String>, tables: &Tables) -> Kernels {
     let mut kernels = Kernels::default();
     for name in names {
@@ -109,7 +109,8 @@ pub fn kernels_of_library(names: &BTreeSet<String>, tables: &Tables) -> Kernels 
     kernels
 }
 
-/// Registered by the files, and not by the library: another build than the files are of.
+/// Returns the overloads that the files register and the library does not. The files then belong to
+/// another build.
 pub fn missing_in_library(files: &Kernels, names: &BTreeSet<String>) -> Vec<String> {
     let there = |name: &str| names.contains(name) || names.contains(&format!("aten::{name}"));
     files.aten.keys().filter(|name| !there(name)).cloned().collect()

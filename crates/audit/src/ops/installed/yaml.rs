@@ -1,16 +1,16 @@
-//! YAML as registration files have it: texts, lists and maps, from the events of the parser.
+//! YAML of registration files: texts, lists and maps, built from the events of the parser.
 //!
-//! Not by `serde`: a deserialiser for YAML brings merging, aliases, numbers in all notations and
-//! pictures of mistakes, together a third of a megabyte, for two kinds of file.
+//! `serde` is not used: a YAML deserializer adds merge keys, aliases, all number notations and
+//! excerpts in error messages. Together they add a third of a megabyte for two kinds of files.
 
 use std::collections::BTreeMap;
 
 use data::{Fault, fault, faults};
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput};
 
-/// Deeper than this nothing nests: the files nest three deep.
+/// The maximum nesting depth. The files nest three deep.
 const MAX_DEPTH: usize = 64;
-/// As many texts, lists and maps a file has at the most; `native_functions.yaml` has some 40,000.
+/// The maximum number of texts, lists and maps in a file; `native_functions.yaml` has some 40,000.
 const MAX_NODES: usize = 250_000;
 
 /// A place in the text: line and column, from 1.
@@ -22,27 +22,27 @@ impl Place {
         Self(span.start.line(), span.start.col() + 1)
     }
 
-    /// A message about it.
+    /// Returns a fault at this place.
     pub fn fail(self, what: impl fault::Value) -> Fault {
         faults::YamlAt { column: self.1, line: self.0, what }.fault()
     }
 }
 
-/// A value, and where it stands.
+/// A value and its place.
 #[derive(Debug)]
 pub struct Node {
-    /// Where it begins.
+    /// The start of the value.
     pub place: Place,
-    /// What it is.
+    /// The value.
     pub value: Value,
 }
 
 /// A text, a list or a map.
 #[derive(Debug)]
 pub enum Value {
-    /// Nothing, or `null`.
+    /// An empty value, or `null`.
     Null,
-    /// A text, with whether it is written as a number or a truth value.
+    /// A text, and whether it is written as a number or a truth value.
     Text(String, bool),
     /// A sequence.
     List(Vec<Node>),
@@ -51,11 +51,11 @@ pub enum Value {
 }
 
 impl Node {
-    /// The elements.
+    /// Returns the elements.
     ///
     /// # Errors
     ///
-    /// If it is no list.
+    /// Returns a fault if the value is not a list.
     pub fn list(self) -> Result<Vec<Self>, Fault> {
         match self.value {
             Value::List(all) => Ok(all),
@@ -63,11 +63,11 @@ impl Node {
         }
     }
 
-    /// The entries.
+    /// Returns the entries.
     ///
     /// # Errors
     ///
-    /// If it is no map.
+    /// Returns a fault if the value is not a map.
     pub fn map(self) -> Result<BTreeMap<String, Self>, Fault> {
         match self.value {
             Value::Map(all) => Ok(all),
@@ -75,11 +75,11 @@ impl Node {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     ///
     /// # Errors
     ///
-    /// If it is no text.
+    /// Returns a fault if the value is not a text.
     pub fn text(self) -> Result<String, Fault> {
         match self.value {
             Value::Text(text, _) => Ok(text),
@@ -87,18 +87,18 @@ impl Node {
         }
     }
 
-    /// Nothing for `null`.
+    /// Returns the node, or `None` if it is `null`.
     pub fn there(self) -> Option<Self> {
         (!matches!(self.value, Value::Null)).then_some(self)
     }
 }
 
-/// The document of a text; nothing where it has none.
+/// Reads the document of a text; `None` if it has none.
 ///
 /// # Errors
 ///
-/// Where the text is no YAML, has more than one document, or has something that no registration
-/// file has: keys that are no texts, aliases.
+/// Returns a fault if the text is not YAML, has more than one document, or uses features that no
+/// registration file has: keys that are not texts, aliases.
 pub fn read(text: &str) -> Result<Option<Node>, Fault> {
     let mut reader = Reader { events: Parser::new_from_str(text), nodes: 0 };
     let mut document = None;
@@ -172,7 +172,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// What stands without quotes can be nothing, a truth value or a number.
+/// An unquoted scalar can be null, a truth value or a number.
 fn scalar(text: String, style: ScalarStyle) -> Value {
     if style != ScalarStyle::Plain {
         return Value::Text(text, false);

@@ -1,4 +1,4 @@
-//! Patterns that are more than one expression: a whole method, a loop, two statements.
+//! Patterns of more than one expression: a complete method, a loop, two statements.
 
 use ruff_python_ast::{Expr, Operator, Stmt, StmtFor, StmtFunctionDef};
 use ruff_text_size::{Ranged as _, TextRange};
@@ -6,10 +6,11 @@ use ruff_text_size::{Ranged as _, TextRange};
 use super::finder::Finder;
 use crate::python::classes;
 
-/// Statements of a norm that is written by hand.
+/// The maximum number of statements of a hand-written norm.
 const SHORT: usize = 7;
 
-/// The `forward` of an RMSNorm: `x * rsqrt(mean(x ** 2) + eps) * weight`, however it is cast.
+/// Suggests a fused RMSNorm for a `forward` that computes `x * rsqrt(mean(x ** 2) + eps) * weight`,
+/// with any casts.
 pub(super) fn suggest_method<'a>(finder: &mut Finder<'_, 'a, '_>, def: &'a StmtFunctionDef) {
     rotated_both(finder, def);
     if def.name.as_str() != "forward" || def.body.len() > SHORT {
@@ -38,7 +39,7 @@ pub(super) fn suggest_method<'a>(finder: &mut Finder<'_, 'a, '_>, def: &'a StmtF
     finder.suggest("rms_norm", range, after);
 }
 
-/// Two parts that one function rotates: query and key.
+/// Finds two tensors that one function rotates: query and key.
 pub(super) fn rotated_both<'a>(finder: &mut Finder<'_, 'a, '_>, def: &'a StmtFunctionDef) {
     let body: std::ops::Range<usize> = def.range.into();
     let within = |range: &std::ops::Range<usize>| body.contains(&range.start);
@@ -54,7 +55,8 @@ pub(super) fn rotated_both<'a>(finder: &mut Finder<'_, 'a, '_>, def: &'a StmtFun
     }
 }
 
-/// `for …: … self.experts[i](x) …`: each expert by itself.
+/// Suggests a grouped product for a loop that calls each expert separately:
+/// `for …: … self.experts[i](x) …`.
 pub(super) fn suggest_loop<'a>(finder: &mut Finder<'_, 'a, '_>, each: &'a StmtFor) {
     let mut found = Experts { called: false };
     ruff_python_ast::visitor::Visitor::visit_body(&mut found, &each.body);
@@ -64,8 +66,8 @@ pub(super) fn suggest_loop<'a>(finder: &mut Finder<'_, 'a, '_>, each: &'a StmtFo
     }
 }
 
-/// `x = x + y` and then `self.norm(x)`, where `self.norm` is an RMSNorm; a gathered tensor in a
-/// product; both rotated parts of an attention.
+/// Finds `x = x + y` followed by `self.norm(x)`, where `self.norm` is an RMSNorm, and a gathered
+/// tensor in a product.
 pub(super) fn suggest_body<'a>(finder: &mut Finder<'_, 'a, '_>, body: &'a [Stmt]) {
     for pair in body.windows(2) {
         add_and_norm(finder, &pair[0], &pair[1]);
@@ -73,7 +75,8 @@ pub(super) fn suggest_body<'a>(finder: &mut Finder<'_, 'a, '_>, body: &'a [Stmt]
     }
 }
 
-/// `x.pow(2).mean(-1)`, and not of a difference: that is another norm.
+/// Returns whether an expression is `x.pow(2).mean(-1)`. If `x` is a difference, it belongs to a
+/// different norm.
 pub(super) fn is_mean_of_squares<'a>(finder: &Finder<'_, 'a, '_>, expr: &'a Expr) -> bool {
     let Some((squares, _)) = finder.on(finder.value_of(expr), &["mean"]) else { return false };
     let squares = finder.value_of(squares);
@@ -115,14 +118,15 @@ pub(super) fn gathered<'a>(finder: &mut Finder<'_, 'a, '_>, one: &'a Stmt, next:
     }
 }
 
-/// Whether a product has `self.weight` itself as one side: `1 + self.weight` is another norm.
+/// Returns whether one factor of a product is exactly `self.weight`: `1 + self.weight` is a
+/// different norm.
 fn is_weighted(expr: &Expr) -> bool {
     let Expr::BinOp(both) = expr else { return false };
     let weight = |side: &Expr| classes::self_attribute(side) == Some("weight");
     both.op == Operator::Mult && (weight(&both.left) || weight(&both.right))
 }
 
-/// Looks for `rsqrt(… + eps)` of a mean of squares.
+/// Finds `rsqrt(… + eps)` of a mean of squares.
 struct Rsqrt<'w, 'a, 's> {
     finder: &'w Finder<'w, 'a, 's>,
     eps: Option<&'a Expr>,
@@ -140,7 +144,7 @@ impl<'a> ruff_python_ast::visitor::Visitor<'a> for Rsqrt<'_, 'a, '_> {
     }
 }
 
-/// Looks for a call of one of `self.experts`.
+/// Finds a call of an element of `self.experts`.
 struct Experts {
     called: bool,
 }

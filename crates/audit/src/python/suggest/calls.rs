@@ -1,4 +1,4 @@
-//! Functions and classes of which torch_npu has a fused form of its own.
+//! Functions and classes with a fused equivalent in torch_npu.
 
 use ruff_python_ast::{Expr, ExprCall, Operator};
 use ruff_text_size::Ranged as _;
@@ -7,7 +7,7 @@ use super::finder::{Callee, Finder};
 use super::flows;
 use crate::python::api;
 
-/// What the optimizers of torch_npu take, as far as torch's take the same.
+/// Arguments that the torch_npu optimizers accept, as far as those of torch accept the same.
 const RMSPROP: &[&str] = &["params", "lr", "alpha", "eps", "weight_decay", "momentum", "centered"];
 const ADADELTA: &[&str] = &["params", "lr", "rho", "eps", "weight_decay"];
 
@@ -121,7 +121,8 @@ pub(super) fn rms_norm<'a>(finder: &Finder<'_, 'a, '_>, call: &'a ExprCall) -> O
     ))
 }
 
-/// Two dimensions are what the operator takes: `logits.view(-1, size)`.
+/// Writes out a cross entropy whose logits get two dimensions, as the operator requires:
+/// `logits.view(-1, size)`.
 pub(super) fn cross_entropy<'a>(finder: &Finder<'_, 'a, '_>, call: &'a ExprCall) -> Option<String> {
     let [logits, target] = &*call.arguments.args else { return None };
     let (_, shape) = finder.on(logits, &["view", "reshape"])?;
@@ -132,7 +133,8 @@ pub(super) fn cross_entropy<'a>(finder: &Finder<'_, 'a, '_>, call: &'a ExprCall)
     })
 }
 
-/// `nn.Sequential(nn.GroupNorm(…), nn.SiLU())`, `nn.Sequential(nn.Linear(…), nn.GELU(), nn.Linear(…))`.
+/// Finds fusible layers: `nn.Sequential(nn.GroupNorm(…), nn.SiLU())`,
+/// `nn.Sequential(nn.Linear(…), nn.GELU(), nn.Linear(…))`.
 pub(super) fn sequential<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr, call: &'a ExprCall) {
     let classes: Vec<String> = call
         .arguments
@@ -154,7 +156,7 @@ pub(super) fn sequential<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr, ca
     }
 }
 
-/// A collective of what a product gave.
+/// Finds a collective operation on the result of a matrix product.
 pub(super) fn collective<'a>(
     finder: &mut Finder<'_, 'a, '_>,
     expr: &'a Expr,

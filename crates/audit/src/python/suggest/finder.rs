@@ -10,19 +10,19 @@ use crate::python::names::Names;
 use crate::python::recorder::Recorder;
 use crate::source_notes::Suggestion;
 
-/// As many assignments as are followed from one name.
+/// The maximum number of assignments that are followed from one name.
 const MOST_STEPS: usize = 6;
 
 /// Values that were assigned to local names, in the order of the text.
 pub(in super::super) type Assigned<'a> = HashMap<&'a str, Vec<&'a Expr>>;
 
-/// What a call is of: a function by its path, or a method of a value.
+/// The callee of a call: a function by its path, or a method of a value.
 pub(super) enum Callee<'a> {
     Function(String),
     Method(&'a Expr, &'a str),
 }
 
-/// A place in the walk at which patterns are compared.
+/// The current position of the walk, at which patterns are compared.
 pub(super) struct Finder<'f, 'a, 's> {
     pub(super) names: &'f Names<'a, 's>,
     pub(super) recorder: &'f mut Recorder<'a, 's>,
@@ -52,8 +52,8 @@ impl<'a> Finder<'_, 'a, '_> {
         }
     }
 
-    /// The expression that a name was given last before it stands here; of another expression it
-    /// itself.
+    /// Returns the expression that was last assigned to a name before this position. Returns other
+    /// expressions unchanged.
     pub(super) fn value_of(&self, expr: &'a Expr) -> &'a Expr {
         let mut expr = expr;
         for _ in 0..MOST_STEPS {
@@ -76,8 +76,8 @@ impl<'a> Finder<'_, 'a, '_> {
         Some((Callee::Method(&attribute.value, attribute.attr.as_str()), arguments))
     }
 
-    /// What a function of torch, or a method of tensors, with one of these names is called on, with the
-    /// other arguments.
+    /// Returns the tensor that a torch function or a tensor method with one of these names is
+    /// called on, and the other arguments.
     pub(super) fn on(&self, expr: &'a Expr, names: &[&str]) -> Option<(&'a Expr, &'a [Expr])> {
         match self.callee(expr)? {
             (Callee::Function(path), arguments) => {
@@ -92,7 +92,7 @@ impl<'a> Finder<'_, 'a, '_> {
         }
     }
 
-    /// The class of which `self.x(…)` is called, and the arguments.
+    /// Returns the class and name of the attribute that `self.x(…)` calls, and the arguments.
     pub(super) fn module_call(&self, expr: &'a Expr) -> Option<(&str, &'a str, &'a [Expr])> {
         let call = expr.as_call_expr()?;
         let name = classes::self_attribute(&call.func)?;

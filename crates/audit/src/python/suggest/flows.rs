@@ -6,10 +6,11 @@ use ruff_text_size::Ranged as _;
 use super::finder::Finder;
 use crate::python::constant_conditions;
 
-/// As deep as an expression of scores is looked into.
+/// The maximum depth of an expression that computes attention scores.
 const DEEP: usize = 12;
 
-/// `softmax(q @ k.transpose(-2, -1) …) @ v`, as an operator of the language.
+/// Finds attention: `softmax(q @ k.transpose(-2, -1) …) @ v`, with the language operator or a
+/// function.
 pub(super) fn attention<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr, weights: &'a Expr) {
     let weights = plain(finder, weights);
     if let Some((scores, _)) = finder.on(weights, &["softmax"])
@@ -19,7 +20,7 @@ pub(super) fn attention<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr, wei
     }
 }
 
-/// A value without what does not matter: a cast, dropout.
+/// Returns a value without a cast or dropout around it, which do not affect the patterns.
 pub(super) fn plain<'a>(finder: &Finder<'_, 'a, '_>, expr: &'a Expr) -> &'a Expr {
     let mut expr = finder.value_of(expr);
     for _ in 0..DEEP {
@@ -37,7 +38,7 @@ pub(super) fn plain<'a>(finder: &Finder<'_, 'a, '_>, expr: &'a Expr) -> &'a Expr
     expr
 }
 
-/// Whether a value is a product with a transposed matrix, scaled and masked as it may be.
+/// Returns whether a value is a product with a transposed matrix, with optional scale and mask.
 pub(super) fn is_product<'a>(finder: &Finder<'_, 'a, '_>, expr: &'a Expr, depth: usize) -> bool {
     let Some(depth) = depth.checked_sub(1) else { return false };
     let expr = plain(finder, expr);
@@ -68,7 +69,7 @@ pub(super) fn is_transposed<'a>(finder: &Finder<'_, 'a, '_>, expr: &'a Expr) -> 
         || finder.on(expr, &["transpose", "permute", "t"]).is_some()
 }
 
-/// Calls of functions and methods whose argument says what they are part of.
+/// Compares calls of functions and methods whose argument identifies the pattern.
 pub(super) fn flow_of_call<'a>(
     finder: &mut Finder<'_, 'a, '_>,
     expr: &'a Expr,
@@ -96,7 +97,8 @@ pub(super) fn flow_of_call<'a>(
     feed_forward(finder, expr);
 }
 
-/// `softmax(x * scale + mask)`; of attention, the whole is one operator.
+/// Finds `softmax(x * scale + mask)`. In attention, one operator computes the complete expression
+/// instead.
 pub(super) fn masked_softmax<'a>(
     finder: &mut Finder<'_, 'a, '_>,
     expr: &'a Expr,
@@ -115,7 +117,7 @@ pub(super) fn masked_softmax<'a>(
     }
 }
 
-/// `topk(softmax(gate), k)`: which experts a token goes to.
+/// Finds the selection of experts for a token: `topk(softmax(gate), k)`.
 pub(super) fn routing<'a>(
     finder: &mut Finder<'_, 'a, '_>,
     expr: &'a Expr,
@@ -136,7 +138,7 @@ pub(super) fn routing<'a>(
     finder.suggest("moe_gating", expr.range(), after);
 }
 
-/// Values that `sort` gave first.
+/// Returns whether an expression is the first result of `sort`.
 pub(super) fn is_sorted<'a>(finder: &Finder<'_, 'a, '_>, expr: &'a Expr) -> bool {
     let sorts = |value: &'a Expr| finder.on(value, &["sort"]).is_some();
     match expr {
@@ -151,7 +153,7 @@ pub(super) fn is_sorted<'a>(finder: &Finder<'_, 'a, '_>, expr: &'a Expr) -> bool
     }
 }
 
-/// `x.permute(…).reshape(…)`.
+/// Finds `x.permute(…).reshape(…)`.
 pub(super) fn transposed<'a>(
     finder: &mut Finder<'_, 'a, '_>,
     expr: &'a Expr,
@@ -172,7 +174,7 @@ pub(super) fn transposed<'a>(
             format!("[{}]", all.iter().map(|one| finder.source(one)).collect::<Vec<_>>().join(", "))
         }
     };
-    // A size that is left to be found out is no shape.
+    // The operator requires explicit sizes, so `-1` prevents the replacement.
     let after = (known(order) && known(shape)).then(|| {
         let (x, order, shape) = (finder.source(x), list(order), list(shape));
         format!("torch_npu.npu_confusion_transpose({x}, {order}, {shape}, transpose_first=True)")
@@ -180,7 +182,7 @@ pub(super) fn transposed<'a>(
     finder.suggest("confusion_transpose", expr.range(), after);
 }
 
-/// `silu(self.norm(x))`, where `self.norm` is a `GroupNorm`.
+/// Finds `silu(self.norm(x))`, where `self.norm` is a `GroupNorm`.
 pub(super) fn norm_and_silu<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr) {
     let inner = match finder.on(expr, &["silu"]) {
         Some((inner, _)) => inner,
@@ -201,7 +203,7 @@ pub(super) fn norm_and_silu<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr)
     finder.suggest("group_norm_silu", expr.range(), after);
 }
 
-/// `self.down(act(self.up(x)))`, where both are linear.
+/// Finds `self.down(act(self.up(x)))`, where both layers are linear.
 pub(super) fn feed_forward<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr) {
     let Some(("torch.nn.Linear", _, [inner])) = finder.module_call(expr) else { return };
     let activated = plain(finder, inner);

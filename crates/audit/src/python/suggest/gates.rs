@@ -8,7 +8,7 @@ use super::flows;
 use crate::python::api;
 use crate::python::constant_conditions;
 
-/// The argument of a call of this function, with one argument.
+/// Returns the only argument of a call to one of these functions.
 pub(super) fn sole<'e>(
     finder: &Finder<'_, '_, '_>,
     expr: &'e Expr,
@@ -34,7 +34,7 @@ pub(super) fn suggest_binary<'a>(
     }
 }
 
-/// `silu(gate) * up`, `gelu(gate) * up`, `x * sigmoid(1.702 * x)`.
+/// Finds `silu(gate) * up`, `gelu(gate) * up`, `x * sigmoid(1.702 * x)`.
 pub(super) fn gated<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr, both: &'a ExprBinOp) {
     for (one, other) in [(&both.left, &both.right), (&both.right, &both.left)] {
         if let Some(gate) = sole(finder, one, &["torch.nn.functional.silu"]) {
@@ -60,7 +60,7 @@ pub(super) fn gated<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr, both: &
     }
 }
 
-/// `(q * cos) + (rotate_half(q) * sin)`.
+/// Finds `(q * cos) + (rotate_half(q) * sin)`.
 pub(super) fn rotated<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr, both: &'a ExprBinOp) {
     let (Expr::BinOp(plain), Expr::BinOp(turned)) = (&*both.left, &*both.right) else { return };
     if plain.op != Operator::Mult || turned.op != Operator::Mult {
@@ -81,7 +81,7 @@ pub(super) fn rotated<'a>(finder: &mut Finder<'_, 'a, '_>, expr: &'a Expr, both:
     }
 }
 
-/// What is multiplied by 1.702.
+/// Returns the factor that is multiplied by 1.702.
 fn times_1702(both: &ExprBinOp) -> Option<&Expr> {
     let is = |expr: &Expr| {
         expr.as_number_literal_expr().is_some_and(

@@ -1,13 +1,13 @@
-//! Expressions that an operator of `torch_npu` computes at once.
+//! Expressions that one operator of `torch_npu` can compute.
 //!
-//! A pattern is taken where the names and the assignments before it leave no doubt; what replaces it
-//! is written out where it means the same for every value. `data/ops/fusions.tsv` has a row for
-//! each pattern.
+//! A pattern matches only if the names and the assignments before it are unambiguous. The
+//! replacement is written out only if it gives the same result for every value.
+//! `data/ops/fusions.tsv` has a row for each pattern.
 //!
-//! - [`gates`] are products and sums of one expression;
-//! - [`flows`] go through assignments: attention, softmax with a mask, routing of experts;
-//! - [`calls`] are functions and classes by their names;
-//! - [`blocks`] are loops and whole methods.
+//! - [`gates`]: products and sums within one expression;
+//! - [`flows`]: patterns across assignments, such as attention, masked softmax, expert routing;
+//! - [`calls`]: functions and classes by name;
+//! - [`blocks`]: loops and complete methods.
 
 mod blocks;
 mod calls;
@@ -26,7 +26,7 @@ use super::recorder::Recorder;
 /// Compares the visited nodes of a source with patterns of fused operators.
 pub(super) struct Suggestions<'a> {
     wanted: bool,
-    /// Values of the local names of the function around.
+    /// Values of the local names of the enclosing function.
     assigned: Assigned<'a>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Suggestions<'a> {
         Self { wanted, assigned: Assigned::default() }
     }
 
-    /// Enters a function or class and returns the values around it.
+    /// Enters a function or class and returns the values outside of it.
     pub(super) fn enter(&mut self) -> Assigned<'a> {
         std::mem::take(&mut self.assigned)
     }
@@ -46,7 +46,7 @@ impl<'a> Suggestions<'a> {
         self.assigned = outer;
     }
 
-    /// Keeps a value that is assigned to a name.
+    /// Stores a value that is assigned to a name.
     pub(super) fn assign(&mut self, name: &'a str, value: &'a Expr) {
         if self.wanted {
             self.assigned.entry(name).or_default().push(value);

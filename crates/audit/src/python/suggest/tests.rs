@@ -1,4 +1,4 @@
-//! Each pattern, and what only looks like it.
+//! Each pattern, and similar code that must not match.
 
 use super::super::of_text;
 
@@ -26,10 +26,10 @@ const NORM: &str = "class Norm(nn.Module):\n    def __init__(self, n, eps):\n   
 fn suggests_rms_norm_for_handwritten_norm() {
     assert_eq!(rules(NORM), [("rms_norm", 7)]);
     assert_eq!(after(NORM), ["return torch_npu.npu_rms_norm(x, self.weight, epsilon=self.eps)[0]"]);
-    // `1 + weight` is another norm, whose weight would have to be changed.
+    // `1 + weight` is a different norm, whose weight would have to change.
     let gemma = NORM.replace("self.weight * x", "(1 + self.weight) * x");
     assert_eq!((rules(&gemma).len(), after(&gemma).len()), (1, 0));
-    // Of a difference it is a layer norm.
+    // With a difference, it is a layer norm.
     let layer = NORM.replace("x.pow(2)", "(x - x.mean(-1)).pow(2)");
     assert_eq!(rules(&layer), []);
     let layer = NORM.replace("x = x.to(torch.float32)", "x = x - x.mean(-1, keepdim=True)");
@@ -44,10 +44,10 @@ fn suggests_attention_across_assignments() {
     assert_eq!(rules(manual), [("attention", 7)]);
     let short = "def f(q, k, v):\n    return (q @ k.mT).softmax(-1) @ v\n";
     assert_eq!(rules(short), [("attention", 2)]);
-    // A product that is of no transposed matrix, and weights of something else.
+    // A product without a transposed matrix, and weights that are not scores.
     assert_eq!(rules("def f(q, k, v):\n    return (q @ k).softmax(-1) @ v\n"), []);
     assert_eq!(rules("def f(q, v):\n    return q.softmax(-1) @ v\n"), []);
-    // The name of another function.
+    // The name belongs to another function.
     let other = "def f(q, k):\n    w = (q @ k.mT).softmax(-1)\n    return w\ndef g(w, v):\n    return w @ v\n";
     assert_eq!(rules(other), []);
     let masked = "def f(x, attn_mask):\n    return torch.softmax(x * 0.5 + attn_mask, -1)\n";
@@ -143,7 +143,7 @@ fn suggests_fused_calls_by_name() {
     assert_eq!(rules(both), [("rotary", 2), ("rotary", 3), ("rotary_both", 2)]);
 }
 
-/// Every pattern of the code has a row, and every row a pattern here.
+/// Every pattern in the code has a row in the table, and every row has a pattern.
 #[test]
 fn patterns_match_the_table() {
     let rows: std::collections::BTreeSet<&str> = crate::ops::table_text("fusions")
@@ -163,7 +163,7 @@ fn patterns_match_the_table() {
     assert!(missing.is_empty() && rows.len() == 34, "{missing:?} of {}", rows.len());
 }
 
-/// The diff names `torch_npu`, which the source has to bind.
+/// The replacement uses `torch_npu`, so the source must bind that name.
 #[test]
 fn adds_missing_torch_npu_import() {
     let source = |import: &str| {

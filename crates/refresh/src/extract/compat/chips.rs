@@ -1,4 +1,4 @@
-//! Chip names: torch_npu's enumeration, and the device types of vllm-ascend.
+//! Chip names: the enumeration of torch_npu, and the device types of vllm-ascend.
 
 use std::collections::BTreeMap;
 
@@ -14,8 +14,8 @@ const ENUMERATION: &str = "torch_npu/csrc/core/npu/NpuVariables.h";
 const NAMES: &str = "torch_npu/csrc/core/npu/NpuVariables.cpp";
 const DEVICES: &str = "vllm_ascend/device/hardware.py";
 
-/// The beginning of a name, its family, the chip that packages are named after, and the first CANN
-/// with packages or images for that chip. The first match counts.
+/// The prefix of a name, its family, the chip in package names, and the first CANN with packages or
+/// images for that chip. The first match counts.
 const FAMILIES: &[(&str, &str, &str, &str)] = &[
     ("ascend950", "Ascend 950", "950", "9.0.0"),
     ("ascend910_93", "Atlas A3", "a3", "8.1.RC1"),
@@ -74,7 +74,8 @@ fn chip(name: &str, number: Option<i64>, device: &str) -> Row {
     fields
 }
 
-/// Values of `enum class SocVersion`: a name without a value is one more than the name before.
+/// Returns the values of `enum class SocVersion`. A name without a value is one more than the name
+/// before it.
 fn enumeration(text: &str) -> BTreeMap<String, i64> {
     let body = text.split("enum class SocVersion").nth(1).and_then(|rest| rest.split('}').next());
     let mut found = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! CANN versions by their container images.
+//! CANN versions from container images.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use super::versions::{cann, numbers};
 use crate::context::Context;
 use crate::document::Row;
 
-/// What the images of one CANN have.
+/// The images of one CANN version.
 #[derive(Debug, Default)]
 struct Images {
     chips: BTreeSet<String>,
     systems: BTreeSet<String>,
     pythons: BTreeSet<String>,
-    /// How many images choose each `cxx_abi_<n>` of ATB.
+    /// The number of images that select each `cxx_abi_<n>` of ATB.
     abi: BTreeMap<String, usize>,
 }
 

@@ -1,4 +1,4 @@
-//! `index.tsv`: which version of which package the index has, for which Python and architecture.
+//! `index.tsv`: the versions of each package on the index, by Python version and architecture.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::extract::Content;
 use crate::table::{Place, SourcedRows};
 
-/// The packages, and the least number of versions that the index must list.
+/// The packages, and the minimum number of versions that the index must list.
 const PACKAGES: &[(&str, usize)] =
     &[("torch-npu", 60), ("triton-ascend", 3), ("vllm-ascend", 45), ("mindspore", 9)];
 const COLUMNS: &[&str] = &["package", "version", "python", "arch", "sdist"];
@@ -52,7 +52,7 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Version, Python and architecture of a Linux wheel or a source archive.
+/// Parses version, Python and architecture from the name of a Linux wheel or a source archive.
 fn read_name(package: &str, name: &str) -> Option<(Version, Published)> {
     let wanted = package.replace('-', "_");
     let mut file = Published::default();

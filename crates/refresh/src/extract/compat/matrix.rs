@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::document::{Array, Document, Row, Shape, text};
 use crate::extract::Content;
 
-/// Repositories that rows are read from, and their names in `generated_from`.
+/// Source repositories of rows, and their names in `generated_from`.
 const REPOSITORIES: &[(&str, &str)] = &[
     ("cann-images", "images"),
     ("mind-cluster", "mind_cluster"),
@@ -27,7 +27,7 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
     let windows = torch_npu::windows(context)?;
     let vllm_ascend = vllm_ascend::rows(context)?;
     let mut cann = images::rows(context)?;
-    // A CANN that another row names has a row of its own.
+    // A CANN version in another row needs its own row.
     let named = torch_npu.iter().map(|row| (text(row, "cann"), text(row, "level"), PYTORCH_TABLE));
     let named = named.filter(|(_, level, _)| *level == "recommended");
     let tested = vllm_ascend.iter().map(|row| (text(row, "cann"), "", VLLM_TABLE));
@@ -102,13 +102,13 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
 const PYTORCH_TABLE: &str = "Ascend/pytorch:COMPATIBILITY.md";
 const VLLM_TABLE: &str = "vllm-ascend:versioning_policy.md";
 
-/// A row of these fields. Empty texts are left out.
+/// Creates a row of these fields. Empty texts are left out.
 pub(super) fn row<const N: usize>(fields: [(&str, Value); N]) -> Row {
     let filled = fields.into_iter().filter(|(_, value)| value.as_str() != Some(""));
     filled.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// A list of texts.
+/// Creates a list of texts.
 pub(super) fn list(texts: impl IntoIterator<Item = impl Into<String>>) -> Value {
     Value::Array(texts.into_iter().map(|text| Value::from(text.into())).collect())
 }

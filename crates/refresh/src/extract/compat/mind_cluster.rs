@@ -1,4 +1,4 @@
-//! MindCluster and MindFormers: CANN with its driver package, CANN and driver lines side by side,
+//! MindCluster and MindFormers: CANN with its driver package, compatible CANN and driver lines,
 //! operating systems of products.
 
 use std::collections::BTreeMap;
@@ -17,8 +17,8 @@ const NOTES: &str = "docs/zh/release_notes.md";
 const SYSTEMS: &str = "docs/zh/scheduling/01_introduction/03_supported_product_models_and_os.md";
 const VERSION_MAP: &str = "mindformers/VERSION_MAP.json";
 
-/// Versions that `mindformers/VERSION_MAP.json` prefers: `ms` of CANN by MindSpore, `cann` of the
-/// driver by CANN.
+/// Returns the preferred versions of `mindformers/VERSION_MAP.json`: for `ms`, CANN by MindSpore;
+/// for `cann`, the driver by CANN.
 pub(super) fn preferred(context: &Context, kind: &str) -> Result<BTreeMap<String, String>> {
     let tree = context.tree("mindformers")?;
     let map: Json =
@@ -61,7 +61,7 @@ pub(super) fn pairs(context: &Context) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// CANN, product (empty for all others) and driver of the table of versions in release notes.
+/// Returns CANN, product (empty for all others) and driver from the version table of release notes.
 fn note_pairs(text: &str) -> Vec<(String, String, String)> {
     let mut found = Vec::new();
     for table in markdown_tables(text) {
@@ -74,7 +74,8 @@ fn note_pairs(text: &str) -> Vec<(String, String, String)> {
             let cann = Grid::cell(cells, Some(cann));
             for item in cells.get(driver).into_iter().flatten() {
                 let (product, version) = item.split_once('：').unwrap_or(("", item));
-                // Names of products as in the tables of the vendor; the card has a chip in brackets.
+                // Product names are those of the vendor's tables. The card has its chip in
+                // brackets.
                 let product = match product.trim() {
                     "其他产品" => "",
                     "Atlas 350 标卡" => "Atlas 350 (950)",
@@ -90,7 +91,7 @@ fn note_pairs(text: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// The lines of CANN, driver, torch_npu and MindSpore that each MindCluster supports.
+/// Returns the lines of CANN, driver, torch_npu and MindSpore that each MindCluster supports.
 pub(super) fn windows(context: &Context) -> Result<Vec<Row>> {
     let tree = context.tree("mind-cluster")?;
     let mut found = note_windows(&tree.text(NOTES)?);
@@ -144,7 +145,7 @@ fn note_windows(text: &str) -> BTreeMap<String, BTreeMap<&'static str, Vec<Strin
     found
 }
 
-/// The operating systems of each product.
+/// Returns the operating systems of each product.
 pub(super) fn systems(context: &Context) -> Result<Vec<Row>> {
     let tree = context.tree("mind-cluster")?;
     let mut rows = Vec::new();
@@ -154,7 +155,7 @@ pub(super) fn systems(context: &Context) -> Result<Vec<Row>> {
         let (Some(family), Some(product), Some(system)) = columns else { continue };
         for cells in &table.rows {
             let systems = cells.get(system).into_iter().flatten();
-            // A remark such as "depends on the host" is no name.
+            // A remark such as "depends on the host" is not a name.
             let systems: Vec<String> = systems
                 .filter(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()))
                 .cloned()

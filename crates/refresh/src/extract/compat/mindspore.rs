@@ -1,4 +1,5 @@
-//! MindSpore: the CANN of its documents and of MindFormers, the Python of its wheels.
+//! MindSpore: the CANN versions in its documents and in MindFormers, and the Python versions of its
+//! wheels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +25,7 @@ struct Facts {
 
 pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
     let mut found: BTreeMap<String, Facts> = BTreeMap::new();
-    // Wheels with the Ascend part are for any platform by their name.
+    // Wheels with Ascend support have the platform `any` in their name.
     let name =
         Regex::new(r"^mindspore-(\d+\.\d+\.\d+(?:rc\d+|\.post\d+)?)-cp(\d)(\d+)-none-any\.whl$")?;
     for file in context.packages.files("mindspore")? {

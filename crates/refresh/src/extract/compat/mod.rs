@@ -1,5 +1,4 @@
-//! Which versions fit together: `data/compat_matrix.toml`, `data/known_wheels.tsv` and
-//! `data/index.tsv`.
+//! Compatible versions: `data/compat_matrix.toml`, `data/known_wheels.tsv` and `data/index.tsv`.
 
 mod chips;
 mod images;
@@ -16,7 +15,7 @@ mod wheels;
 
 use super::{Extractor, Key, Vanished};
 
-/// Extractors of versions that fit together.
+/// Extractors of compatible versions.
 pub(super) const EXTRACTORS: &[Extractor] = &[
     Extractor {
         file: "compat_matrix.toml",

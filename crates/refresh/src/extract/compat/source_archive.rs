@@ -8,12 +8,12 @@ use std::path::Path;
 use anyhow::{Context as _, Result, ensure};
 use flate2::read::GzDecoder;
 
-/// Largest file of an archive that is read.
+/// The maximum size of a file in an archive.
 const MAX_FILE: u64 = 16 << 20;
-/// Most bytes that an archive may unpack to.
+/// The maximum unpacked size of an archive.
 const MAX_ARCHIVE: u64 = 1 << 30;
 
-/// The wanted files of an archive, by their path below its only directory. Nothing is unpacked to
+/// Returns the wanted files of an archive, by path below its only directory. Nothing is unpacked to
 /// disk.
 pub(super) fn texts(path: &Path, wanted: &[&str]) -> Result<BTreeMap<String, String>> {
     let name = || path.display().to_string();

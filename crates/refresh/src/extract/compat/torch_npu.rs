@@ -1,4 +1,4 @@
-//! torch_npu: versions with their CANN, wheels and Python, and the CANN windows of its releases.
+//! torch_npu: versions with their CANN, wheels and Python, and the CANN ranges of its releases.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ use crate::markup::{Grid, html_tables, markdown_tables};
 use crate::repository::Tree;
 
 const TABLE: &str = "COMPATIBILITY.md";
-/// Release notes of a branch: the path since 26.1, and the path before.
+/// Release notes of a branch: the path since 26.1, and the earlier path.
 const NOTES: &[&str] = &["docs/zh/release_notes.md", "docs/zh/release_notes/release_notes.md"];
-/// All branches of a release have the same notes. Every release has a branch for this torch.
+/// All branches of a release have the same notes, and every release has a branch for this torch.
 const NOTES_BRANCH: &str = r"^v2\.7\.1-\d+\.\d+\.\d+$";
 
-/// What is known of one version.
+/// The facts about one version.
 #[derive(Debug)]
 struct Release {
     version: Version,
@@ -34,9 +34,9 @@ struct Release {
     source: String,
 }
 
-/// A wheel of the index: Python versions and their C library, by architecture.
+/// The Python versions of a wheel and their C library, by architecture.
 type Wheels = BTreeMap<String, Builds>;
-/// C library by Python.
+/// The C library by Python version.
 type Builds = BTreeMap<(u32, u32), (u32, u32)>;
 
 pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
@@ -107,8 +107,8 @@ fn release_row(
     ])
 }
 
-/// `_GLIBCXX_USE_CXX11_ABI` of the wheels. Measured by their symbols: wheels up to 2.5.1, and those
-/// of 2.6.0 for x86_64, have the old one.
+/// Returns `_GLIBCXX_USE_CXX11_ABI` of the wheels. Determined from their symbols: wheels up to
+/// 2.5.1, and those of 2.6.0 for x86_64, use the old ABI.
 fn abi(version: &Version) -> Value {
     let release = version.release();
     if release.first().is_none_or(|major| *major < 2) {
@@ -120,8 +120,8 @@ fn abi(version: &Version) -> Value {
     Value::Table(pairs.map(|(arch, abi)| (arch.to_owned(), Value::from(abi))).into_iter().collect())
 }
 
-/// Versions in the tables of `COMPATIBILITY.md` and of release notes. Columns are found by their
-/// headings: their order differs.
+/// Returns the versions in the tables of `COMPATIBILITY.md` and of release notes. Columns are
+/// identified by heading, because their order differs.
 fn table_releases(text: &str, source: &str) -> Vec<Release> {
     let mut found = Vec::new();
     for table in markdown_tables(text) {
@@ -162,7 +162,7 @@ fn table_releases(text: &str, source: &str) -> Vec<Release> {
     found
 }
 
-/// Python by torch, as `COMPATIBILITY.md` documents it.
+/// Returns the Python versions of each torch in `COMPATIBILITY.md`.
 fn documented_pythons(text: &str) -> BTreeMap<String, Vec<String>> {
     let mut found = BTreeMap::new();
     for table in markdown_tables(text) {
@@ -176,7 +176,7 @@ fn documented_pythons(text: &str) -> BTreeMap<String, Vec<String>> {
     found
 }
 
-/// `3.7` and `3.10` of `Python3.7(>=3.7.5)、Python3.10.*x*`.
+/// Parses `3.7` and `3.10` from `Python3.7(>=3.7.5)、Python3.10.*x*`.
 fn python_versions(cell: &str) -> Vec<String> {
     let mut found = Vec::new();
     for part in cell.split("Python").skip(1) {
@@ -190,7 +190,7 @@ fn python_versions(cell: &str) -> Vec<String> {
     found
 }
 
-/// The release notes of each release, and of the default branch, with their names.
+/// Returns the release notes of each release and of the default branch, by name.
 fn notes(context: &Context, head: &Tree<'_>) -> Result<Vec<(String, String)>> {
     let repository = context.repository("ascend-pytorch")?;
     let mut found = Vec::new();
@@ -211,7 +211,7 @@ fn read_notes(tree: &Tree<'_>) -> Option<(&'static str, String)> {
     NOTES.iter().find_map(|path| Some((*path, tree.text(path).ok()?)))
 }
 
-/// Versions that only a tag names. Final ones have the CANN of their release.
+/// Adds versions that only a tag has. Final versions have the CANN of their release.
 fn add_tags(context: &Context, releases: &mut Vec<Release>) -> Result<()> {
     let repository = context.repository("ascend-pytorch")?;
     let tag = Regex::new(r"^v([\w.\-]+)-pytorch([\d.]+)$")?;
@@ -247,8 +247,8 @@ fn add_tags(context: &Context, releases: &mut Vec<Release>) -> Result<()> {
         let lower = release.to_ascii_lowercase();
         let prerelease = lower.contains("alpha") || lower.contains("beta");
         let line = base.find(&lower).map_or(lower.as_str(), |found| found.as_str());
-        // Since 7.3, a patch release has the CANN of the first release of its line. Before, each
-        // had its own.
+        // Since 7.3, a patch release has the CANN of the first release of its line. Earlier patch
+        // releases had their own.
         let first = line.rsplit_once('.').map(|(line, _)| format!("{line}.0"));
         let first = first.filter(|first| numbers(first) >= vec![7, 3, 0]);
         let cann = [Some(lower.clone()), Some(line.to_owned()), first];
@@ -277,7 +277,7 @@ fn add_tags(context: &Context, releases: &mut Vec<Release>) -> Result<()> {
     Ok(())
 }
 
-/// The published wheels by version.
+/// Returns the published wheels by version.
 fn wheels(context: &Context) -> Result<BTreeMap<Version, Wheels>> {
     let name = Regex::new(r"^torch_npu-([^-]+)-cp(\d)(\d+)-cp\d+-(.+)\.whl$")?;
     let library = Regex::new(r"manylinux_(\d+)_(\d+)")?;
@@ -295,7 +295,7 @@ fn wheels(context: &Context) -> Result<BTreeMap<Version, Wheels>> {
                 oldest = Some(oldest.map_or(tag, |old| old.min(tag)));
             }
             let oldest = oldest.with_context(|| format!("{}: no C library", file.name))?;
-            // Of two builds of one tag the one counts that runs on more machines.
+            // Of two builds with the same tag, the one that runs on more machines counts.
             let build = builds.entry(arch.to_owned()).or_default().entry(python).or_insert(oldest);
             *build = oldest.min(*build);
         }
@@ -304,7 +304,7 @@ fn wheels(context: &Context) -> Result<BTreeMap<Version, Wheels>> {
     Ok(found)
 }
 
-/// The CANN versions that the release notes list for each release.
+/// Returns the CANN versions that the release notes list for each release.
 pub(super) fn windows(context: &Context) -> Result<Vec<Row>> {
     let tree = context.tree("ascend-pytorch")?;
     let mut found: Vec<(String, Vec<String>, Vec<String>)> = Vec::new();
@@ -335,7 +335,8 @@ pub(super) fn windows(context: &Context) -> Result<Vec<Row>> {
     Ok(rows.collect())
 }
 
-/// Windows of one document: a row per release with a list of CANN versions, or a matrix of `Y`.
+/// Returns the CANN ranges of one document: a row per release with a list of CANN versions, or a
+/// matrix of `Y`.
 fn note_windows(text: &str) -> Vec<(String, Vec<String>)> {
     let mut found = Vec::new();
     for table in markdown_tables(text) {

@@ -6,8 +6,8 @@ use pep440_rs::Version;
 
 use crate::document::{Row, text};
 
-/// The normal form of a version of a Python package: `1.11.0rc2` for `1.11.0.rc2`, `1.11.0rc1` for
-/// `1.11.rc1`.
+/// Normalizes the version of a Python package: `1.11.0.rc2` to `1.11.0rc2`, `1.11.rc1` to
+/// `1.11.0rc1`.
 pub(super) fn package(version: &str) -> Option<Version> {
     let parsed: Version = version.trim().parse().ok()?;
     let mut release = parsed.release().to_vec();
@@ -15,7 +15,8 @@ pub(super) fn package(version: &str) -> Option<Version> {
     Some(parsed.with_release(release))
 }
 
-/// Order of CANN versions: alphas and betas before candidates, candidates before releases.
+/// Returns a sort key for CANN versions: alphas and betas before candidates, candidates before
+/// releases.
 pub(super) fn cann_key(version: &str) -> Vec<(u8, u64)> {
     let mut key: Vec<(u8, u64)> = Vec::new();
     for part in version.to_ascii_lowercase().split(['.', '-']) {
@@ -29,12 +30,12 @@ pub(super) fn cann_key(version: &str) -> Vec<(u8, u64)> {
     key
 }
 
-/// Numbers in a version; `X` counts as less than 0.
+/// Returns the numbers in a version; `X` counts as less than 0.
 pub(super) fn numbers(version: &str) -> Vec<i64> {
     version.split('.').map(|part| part.parse().unwrap_or(-1)).collect()
 }
 
-/// `26.0 (or …)` and `26.1.0.b061` to the number that can be compared.
+/// Reduces `26.0 (or …)` and `26.1.0.b061` to a comparable version.
 pub(super) fn hdk(version: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
     for part in
@@ -49,35 +50,37 @@ pub(super) fn hdk(version: &str) -> String {
     parts.join(".")
 }
 
-/// `8.3.RC2` for `8.3.rc2`: tags of images write candidates in lower case.
+/// Normalizes `8.3.rc2` to `8.3.RC2`, because image tags write candidates in lowercase.
 pub(super) fn cann(version: &str) -> String {
     version.replace("rc", "RC")
 }
 
-/// Newest first, by a field with versions of a Python package.
+/// Sorts the newest first, by a field with Python package versions.
 pub(super) fn newest_package(a: &Row, b: &Row) -> Ordering {
     let version = |row: &Row| package(text(row, "version"));
     version(b).cmp(&version(a))
 }
 
-/// Newest CANN first, by the field `version`.
+/// Sorts the newest CANN first, by the field `version`.
 pub(super) fn newest_cann(a: &Row, b: &Row) -> Ordering {
     cann_key(text(b, "version")).cmp(&cann_key(text(a, "version")))
 }
 
-/// Newest CANN first, by the field `cann`; then the vendor's own pairs before those of others.
+/// Sorts the newest CANN first, by the field `cann`, then pairs of the vendor before those of
+/// others.
 pub(super) fn newest_pair(a: &Row, b: &Row) -> Ordering {
     let levels = ["recommended", "compatible", "reported"];
     let rank = |row: &Row| levels.iter().position(|level| *level == text(row, "level"));
     cann_key(text(b, "cann")).cmp(&cann_key(text(a, "cann"))).then_with(|| rank(a).cmp(&rank(b)))
 }
 
-/// Newest release first, by the field `release`.
+/// Sorts the newest release first, by the field `release`.
 pub(super) fn newest_release(a: &Row, b: &Row) -> Ordering {
     numbers(text(b, "release")).cmp(&numbers(text(a, "release")))
 }
 
-/// Newest first, by all numbers in the field `version`: `2.3.2`, then `2.3` for the rest of its line.
+/// Sorts the newest first, by all numbers in the field `version`: `2.3.2`, then `2.3` for the rest
+/// of its line.
 pub(super) fn newest_numbers(a: &Row, b: &Row) -> Ordering {
     let all = |row: &Row| -> Vec<u64> {
         let digits = text(row, "version").split(|c: char| !c.is_ascii_digit());
@@ -86,12 +89,12 @@ pub(super) fn newest_numbers(a: &Row, b: &Row) -> Ordering {
     all(b).cmp(&all(a))
 }
 
-/// By name.
+/// Sorts by name.
 pub(super) fn by_name(a: &Row, b: &Row) -> Ordering {
     text(a, "name").cmp(text(b, "name"))
 }
 
-/// As they come.
+/// Keeps the order of the source.
 pub(super) fn as_listed(_: &Row, _: &Row) -> Ordering {
     Ordering::Equal
 }

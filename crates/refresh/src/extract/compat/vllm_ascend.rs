@@ -1,4 +1,4 @@
-//! vllm-ascend: the table of its documents, and the files of its tags and source archives.
+//! vllm-ascend: the version table in its documents, and the files of its tags and source archives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::markup::{Grid, markdown_tables};
 use crate::package::IndexFile;
 
 const POLICY: &str = "docs/source/community/versioning_policy.md";
-/// Requirements that installations are checked for. The others are for building.
+/// Requirements that are checked in installations. The others are only for building.
 const PINNED: &[&str] = &[
     "arctic-inference",
     "compressed-tensors",
@@ -37,7 +37,7 @@ const PINNED: &[&str] = &[
 ];
 const FILES: &[&str] = &["Dockerfile", "requirements.txt", "setup.py", POLICY];
 
-/// What the documents list for one version.
+/// The documented requirements of one version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Documented {
     vllm: Vec<String>,
@@ -50,7 +50,7 @@ struct Documented {
     source: String,
 }
 
-/// What the files of one version have.
+/// The requirements in the files of one version.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Built {
     cann: String,
@@ -83,7 +83,7 @@ pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
         built.insert(version, read_files(&files, &source)?);
     }
     ensure!(built.len() >= 40, "{} has {} release tags", head.origin(), built.len());
-    // Source archives of the index are newer than a copy of the repository.
+    // Source archives of the index may be newer than the clone of the repository.
     let newest_tag = built.keys().max().cloned();
     let mut archives: BTreeMap<Version, IndexFile> = BTreeMap::new();
     for file in context.packages.files("vllm-ascend")? {
@@ -104,7 +104,7 @@ pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
         if newest_tag.as_ref().is_some_and(|newest| version > *newest) {
             let policy_text = files.get(POLICY).map(String::as_str).unwrap_or_default();
             let source = format!("package index: {}: versioning_policy.md", file.name);
-            // The newest policy counts; versions of the repository keep their row there.
+            // The newest policy counts, but versions in the repository keep their row there.
             let newer = policy(policy_text, &source).into_iter();
             documented.extend(newer.filter(|(version, _)| !of_repository.contains(version)));
         }
@@ -118,14 +118,14 @@ pub(super) fn rows(context: &Context) -> Result<Vec<Row>> {
         .collect()
 }
 
-/// The versions of torch_npu that releases pin.
+/// Returns the torch_npu versions that releases pin.
 pub(super) fn pinned_torch_npu(context: &Context) -> Result<BTreeSet<Version>> {
     let rows = rows(context)?;
     let first = |row: &Row| row.get("torch_npu")?.as_array()?.first()?.as_str()?.parse().ok();
     Ok(rows.iter().filter_map(first).collect())
 }
 
-/// The rows of a versioning policy by version.
+/// Returns the rows of a versioning policy by version.
 fn policy(text: &str, source: &str) -> BTreeMap<Version, Documented> {
     let mut found = BTreeMap::new();
     for table in markdown_tables(text) {
@@ -161,7 +161,7 @@ fn policy(text: &str, source: &str) -> BTreeMap<Version, Documented> {
     found
 }
 
-/// The CANN of the image, the vLLM, Python and the pins of a version.
+/// Returns the CANN of the image, and the vLLM, Python and pins of a version.
 fn read_files(files: &BTreeMap<String, String>, source: &str) -> Result<Built> {
     let text = |path: &str| files.get(path).map(String::as_str).unwrap_or_default();
     let docker = text("Dockerfile");
@@ -173,7 +173,7 @@ fn read_files(files: &BTreeMap<String, String>, source: &str) -> Result<Built> {
         }
         Ok(String::new())
     };
-    // An image may add a date to the version: 9.2.0_20260930220649.
+    // An image may append a date to the version: 9.2.0_20260930220649.
     let version = r"(\d+\.\d+\.[A-Za-z]*\d+(?:\.\w+)??)(?:_\d+)?";
     let image = first(
         &[
@@ -250,7 +250,8 @@ fn merge(version: &Version, documented: Option<&Documented>, built: Option<&Buil
             Value::from(if documented.is_some() { "recommended" } else { "derived-from-tag" }),
         ),
         ("python", Value::from(or(&doc.python, &tag.python))),
-        // The documents are corrected later; images keep what they were built with.
+        // Documents are corrected after a release, but images keep the version that they were built
+        // with.
         (
             "cann",
             Value::from(cann(&if differs {

@@ -1,8 +1,9 @@
-//! `known_wheels.tsv`: what the published wheels of torch_npu contain. The format is described
-//! where the product reads it, in `data/src/known_wheels.rs`.
+//! `known_wheels.tsv`: the content of published torch_npu wheels. The format is described in its
+//! reader, `data/src/known_wheels.rs`.
 //!
-//! Every wheel of the index has its SHA-256. Selected ones have the digest of their RECORD and
-//! the hashes of their libraries. RECORD is read once: a wheel never changes.
+//! The list has the SHA-256 of every wheel of the index. Selected wheels also have the digest of
+//! their RECORD and the hashes of their libraries. RECORD is read once, because a wheel never
+//! changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -23,11 +24,11 @@ use crate::remote_zip::RemoteZip;
 
 const FILE: &str = "known_wheels.tsv";
 const PACKAGE: &str = "torch_npu";
-/// Most bytes that may ship.
+/// The maximum size of the list, which ships with the program.
 const LIMIT: usize = 1_000_000;
 /// Interpreters of the wheels whose files are listed.
 const PYTHONS: &[&str] = &["cp310", "cp311", "cp312"];
-/// Largest RECORD.
+/// The maximum size of RECORD.
 const MAX_RECORD: u64 = 16 << 20;
 
 /// One wheel.
@@ -76,7 +77,7 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
             (known.record, known.files) = (Some(digest), files);
         }
     }
-    // The day stays as long as nothing else changes: two refreshes give the same file.
+    // The day changes only with other content, so that two refreshes give the same file.
     let unchanged = old.contains(&list.render()?);
     if !unchanged {
         list.as_of = today()?;
@@ -86,8 +87,8 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
     Ok(Content::Lines(text))
 }
 
-/// Of each release line the first and the newest final version, and versions that vllm-ascend
-/// pins, for three interpreters and both architectures.
+/// Selects the first and the newest final version of each release line, and the versions that
+/// vllm-ascend pins, for three interpreters and both architectures.
 fn select<'a>(
     published: impl Iterator<Item = &'a str> + Clone,
     pinned: &BTreeSet<Version>,
@@ -125,10 +126,10 @@ fn read_record(packages: &Packages, file: &IndexFile) -> Result<String> {
     Ok(text)
 }
 
-/// Path, size and SHA-256 of a file of a wheel.
+/// Path, size and SHA-256 of a file in a wheel.
 type Listed = (String, String, String);
 
-/// Digest and listed files of a RECORD.
+/// Returns the digest of a RECORD and the listed files.
 fn describe(record: &str) -> Result<(String, Vec<Listed>)> {
     let mut rows: Vec<[String; 3]> = Vec::new();
     let mut reader =
@@ -237,7 +238,7 @@ impl List {
     }
 }
 
-/// The wheels of the file by their name.
+/// Returns the wheels of the file by name.
 pub(super) fn rows(text: &str) -> Result<Rows> {
     let list = List::parse(text)?;
     let rows = list.wheels.into_iter().map(|(tags, wheel)| {
@@ -253,7 +254,7 @@ pub(super) fn rows(text: &str) -> Result<Rows> {
     Ok(rows.collect())
 }
 
-/// The day in UTC, `YYYY-MM-DD`.
+/// Returns the current day in UTC, `YYYY-MM-DD`.
 fn today() -> Result<String> {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
     let now = jiff::Timestamp::from_second(i64::try_from(seconds)?)?;

@@ -1,4 +1,4 @@
-//! What rules of `convert` write: `torch_npu_names.tsv`.
+//! Names that rules of `convert` insert: `torch_npu_names.tsv`.
 
 mod names;
 mod python_names;

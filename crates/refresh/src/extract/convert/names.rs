@@ -1,8 +1,9 @@
-//! `torch_npu_names.tsv`: which versions of torch_npu have the names that rules of `convert` write.
+//! `torch_npu_names.tsv`: the torch_npu versions that have the names inserted by rules of
+//! `convert`.
 //!
-//! Rules are written by hand; the versions in them must be those of this table. The looked-up
-//! versions are those of `convert_rules.toml`: wheels, and `master@COMMIT` of the repository. Both
-//! never change, so the table is read again only when it lacks a name or a version.
+//! Rules are written manually, and their versions must match this table. The checked versions are
+//! those of `convert_rules.toml`: wheels, and `master@COMMIT` of the repository. Neither ever
+//! changes, so the table is read again only if a name or a version is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -20,10 +21,10 @@ use crate::table::Table;
 pub(super) const FILE: &str = "torch_npu_names.tsv";
 const RULES: &str = "convert_rules.toml";
 const REPOSITORY: &str = "ascend-pytorch";
-/// How rules write the package, and where its modules are.
+/// The prefix of the package in rules, and the directory of its modules.
 const PREFIX: &str = "torch.npu.";
 const HOME: &str = "torch_npu/npu";
-/// Largest module.
+/// The maximum size of a module.
 const MAX_MODULE: u64 = 4 << 20;
 
 #[derive(Deserialize)]
@@ -45,14 +46,14 @@ struct Rule {
 }
 
 impl Rule {
-    /// The name below `torch.npu` that the rule writes, if it states versions.
+    /// Returns the name below `torch.npu` that the rule inserts, if it declares versions.
     fn name(&self) -> Option<&str> {
         self.torch_npu.as_ref()?;
         self.to.as_deref()?.strip_prefix(PREFIX)?.split('(').next()
     }
 }
 
-/// The rules of all files, and the looked-up versions.
+/// Returns the rules of all files, and the versions to check.
 fn rules(data: &Path) -> Result<(Vec<Rule>, Vec<String>)> {
     let read = |path: &Path| {
         std::fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
@@ -110,7 +111,7 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
     Ok(table.into())
 }
 
-/// The modules of a version, and where they were read.
+/// Returns the modules of a version, and their source.
 fn modules(context: &Context, version: &str) -> Result<(Modules, String)> {
     if let Some((branch, commit)) = version.split_once('@') {
         let tree = context.repository(REPOSITORY)?.tree(branch, commit)?;
@@ -143,7 +144,7 @@ fn modules(context: &Context, version: &str) -> Result<(Modules, String)> {
     Ok((modules, format!("wheel of torch_npu {version}:{HOME}")))
 }
 
-/// Rules whose versions are not those of the table.
+/// Returns the rules whose versions differ from the table.
 pub(crate) fn rule_faults(data: &Path) -> Result<Vec<String>> {
     let (rules, versions) = rules(data)?;
     let text = std::fs::read_to_string(data.join(FILE)).with_context(|| FILE.to_owned())?;

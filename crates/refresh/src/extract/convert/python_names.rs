@@ -1,4 +1,4 @@
-//! The names that Python modules define, from their text: nothing is executed.
+//! Finds the names that Python modules define, from their text. No code is executed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern of this program")
 }
 
-/// At the first level: functions, classes, assignments.
+/// Matches functions, classes and assignments at module level.
 static DEFINED: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"(?m)^(?:(?:def|class) (\w+)|(\w+)[ \t]*(?::[^=\n]+)?=[^=])"));
 static IMPORTED: LazyLock<Regex> = LazyLock::new(|| {
@@ -23,7 +23,7 @@ static EXPORTED: LazyLock<Regex> =
 static QUOTED: LazyLock<Regex> = LazyLock::new(|| pattern(r#"["'](\w+)["']"#));
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| pattern(r"#[^\n]*"));
 
-/// The names of a module. `__all__` has some that a library binds.
+/// Returns the names of a module. `__all__` contains names that a library binds.
 fn names(text: &str) -> BTreeSet<String> {
     let text = COMMENT.replace_all(text, "");
     let mut found = BTreeSet::new();
@@ -48,7 +48,7 @@ fn names(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// Whether a dotted name exists: `amp.GradScaler` below `torch_npu/npu`.
+/// Returns whether a dotted name exists: `amp.GradScaler` below `torch_npu/npu`.
 pub(super) fn has(modules: &Modules, home: &str, name: &str) -> bool {
     let file = |dir: &str| {
         let package = modules.get(&format!("{dir}/__init__.py"));
@@ -63,7 +63,7 @@ pub(super) fn has(modules: &Modules, home: &str, name: &str) -> bool {
             dir = below;
             continue;
         }
-        // What a class has is not looked at.
+        // Members of a class are not checked.
         return parts.peek().is_none() && names(text).contains(part);
     }
     file(&dir).is_some()

@@ -16,8 +16,8 @@ pub(super) const HEADERS_8_1: &str = "Ascend/ascend-toolkit/8.1.RC1/aarch64-linu
 const RUNTIME: &str = "include/external/acl/error_codes/rt_error_codes.h";
 const BASE: &str = "include/external/acl/acl_base_rt.h";
 
-/// The codes of a header in every release: the toolkit of CANN 8.1.RC1, then the releases of a
-/// repository.
+/// Returns the codes of a header in every release: the toolkit of CANN 8.1.RC1, then the releases
+/// of a repository.
 fn codes_by_release(
     context: &Context,
     (old, repository, new): (&str, &str, &str),
@@ -47,8 +47,8 @@ fn codes_by_release(
 
 const CODE_SYMBOL_MESSAGE: &[&str] = &["code", "symbol", "message"];
 
-/// `acl_rt.tsv`: return codes of the runtime, over all releases. The key has the symbol: number
-/// 107045 has two symbols in two releases.
+/// Extracts `acl_rt.tsv`: return codes of the runtime, over all releases. The key includes the
+/// symbol, because number 107045 has two symbols in two releases.
 pub(super) fn runtime(context: &Context) -> Result<Content> {
     let releases = codes_by_release(
         context,
@@ -66,7 +66,7 @@ pub(super) fn runtime(context: &Context) -> Result<Content> {
     Ok(table.into_table().into())
 }
 
-/// `acl_api.tsv`: return codes of the ACL interface itself.
+/// Extracts `acl_api.tsv`: return codes of the ACL interface itself.
 pub(super) fn interface(context: &Context) -> Result<Content> {
     let releases = codes_by_release(
         context,
@@ -78,7 +78,7 @@ pub(super) fn interface(context: &Context) -> Result<Content> {
     Ok(spanned(CODE_SYMBOL_MESSAGE, 2, &releases).into_table().into())
 }
 
-/// `acl_doc.tsv`: what the Chinese reference says about each code.
+/// Extracts `acl_doc.tsv`: the description of each code in the Chinese reference.
 pub(super) fn reference(context: &Context) -> Result<Content> {
     let tree = context.tree("hicann-runtime")?;
     let path = only_file(&tree, r"^docs/zh/.*aclError\.md$")?;
@@ -93,8 +93,8 @@ pub(super) fn reference(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// `aclrtc.tsv`: return codes of run-time compilation. The document is in Chinese; the overlay has
-/// the English messages.
+/// Extracts `aclrtc.tsv`: return codes of run-time compilation. The document is in Chinese, and the
+/// overlay has the English messages.
 pub(super) fn compilation(context: &Context) -> Result<Content> {
     let tree = context.tree("asc-devkit")?;
     let path = only_file(&tree, r"^docs/zh/.*/RTC错误码\.md$")?;
@@ -112,7 +112,8 @@ pub(super) fn compilation(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// `aclnn.tsv`: return codes of the operator interface, with the messages of the English reference.
+/// Extracts `aclnn.tsv`: return codes of the operator interface, with the messages of the English
+/// reference.
 pub(super) fn operators(context: &Context) -> Result<Content> {
     const HEADER: &str = "include/nnopbase/opdev/op_errno.h";
     let mut releases = codes_by_release(

@@ -1,4 +1,4 @@
-//! Bits of the error registers of an AI Core.
+//! Bits of the AI Core error registers.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use crate::context::Context;
 use crate::extract::Content;
 use crate::table::{Place, SourcedRows};
 
-/// Error words of logs and the names of their bits, as users reported them. They prove the layout.
+/// Error register values in logs and the names of their bits, as users reported them. They prove
+/// the layout.
 const DECODED: [([u64; 3], &[&str]); 6] = [
     ([0x80_0000, 0x4000, 0], &["MTE_BIU_RDWR_RESP", "CCU_ADDR_ERR"]),
     ([0, 0x8000, 0], &["CCU_BUS_ERR"]),
@@ -21,7 +22,8 @@ const DECODED: [([u64; 3], &[&str]); 6] = [
     ([0x20_0000_0000_0000, 0, 0], &["VEC_ILLEGAL_MASK"]),
 ];
 
-/// `aicore_bit.tsv`: name and meaning of each bit, such as `w1.14` for bit 14 of the second word.
+/// Extracts `aicore_bit.tsv`: name and meaning of each bit, such as `w1.14` for bit 14 of the
+/// second word.
 pub(super) fn bits(context: &Context) -> Result<Content> {
     let tree = context.tree("hicann-runtime")?;
     let path = only_file(&tree, r"^src/runtime/\w+/src/device/device_error_core_proc\.cc$")?;
@@ -46,8 +48,8 @@ pub(super) fn bits(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Word and bit of an enumerator: words of 64 bits; the third one has 17 bits and goes on at 32
-/// (`ProcessStarsCoreErrorMapInfo`).
+/// Returns word and bit of an enumerator. Words have 64 bits; the third one has 17 bits and
+/// continues at 32 (`ProcessStarsCoreErrorMapInfo`).
 fn position(index: usize) -> (usize, usize) {
     match (index / 64, index % 64) {
         (0 | 1, bit) => (index / 64, bit),
@@ -56,8 +58,8 @@ fn position(index: usize) -> (usize, usize) {
     }
 }
 
-/// The same bit as ascend-faultdiag counts it: its third word leaves out the first bit
-/// (`MTE_TIMEOUT`), and has no gap between bits 15 and 32.
+/// Returns the bit in the numbering of ascend-faultdiag, whose third word does not have the first
+/// bit (`MTE_TIMEOUT`), and has no gap between bits 15 and 32.
 fn reduced(word: usize, bit: usize) -> Option<(usize, usize)> {
     match (word, bit) {
         (0 | 1, bit) => Some((word, bit)),
@@ -79,7 +81,7 @@ fn check_layout(names: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Messages by name, from `errorMapInfo_`.
+/// Returns messages by name, from `errorMapInfo_`.
 fn messages(text: &str) -> Result<BTreeMap<String, String>> {
     let body = Regex::new(r"(?s)errorMapInfo_ = \{(.*?)\n?\};")?;
     let body = body.captures(text).context("no `errorMapInfo_`")?;
@@ -92,7 +94,7 @@ fn messages(text: &str) -> Result<BTreeMap<String, String>> {
     Ok(found)
 }
 
-/// Chinese texts of ascend-faultdiag by word and highest bit.
+/// Returns the Chinese texts of ascend-faultdiag by word and highest bit.
 fn chinese(context: &Context) -> Result<BTreeMap<(usize, usize), String>> {
     const PATH: &str =
         "component/ascend-faultdiag/src/ascend_fd/configuration/aicore-error-code-config-zh.json";

@@ -14,7 +14,8 @@ const ENGLISH: &str =
 const CHINESE: &str =
     "component/ascend-faultdiag/src/ascend_fd/configuration/aicore-error-code-config-zh.json";
 
-/// `aicore_tuple.tsv`: the first line of each explanation by the values of the three registers.
+/// Extracts `aicore_tuple.tsv`: the first line of each explanation by the values of the three
+/// registers.
 pub(super) fn table(context: &Context) -> Result<Content> {
     let tree = context.tree("mind-cluster")?;
     let read = |path: &str| members::<String>(&tree.place(path), &tree.text(path)?);

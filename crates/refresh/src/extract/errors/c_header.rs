@@ -20,19 +20,20 @@ pub(super) struct Constant {
 }
 
 impl Constant {
-    /// The value in decimal, or as written if it is not a number.
+    /// Returns the value in decimal, or as written if it is not a number.
     pub(super) fn decimal(&self) -> String {
         number(&self.value).map_or_else(|| self.value.clone(), |value| value.to_string())
     }
 
-    /// The value in hexadecimal.
+    /// Returns the value in hexadecimal.
     pub(super) fn hexadecimal(&self) -> String {
         number(&self.value).map_or_else(|| self.value.clone(), |value| format!("{value:#x}"))
     }
 }
 
-/// Constants of one line each: `#define NAME 1 // text` and `static const int32_t NAME = 1; // text`,
-/// with any number of blanks. A backslash continues a line.
+/// Returns constants on one line each: `#define NAME 1 // text` and
+/// `static const int32_t NAME = 1; // text`, with any number of blanks. A backslash continues a
+/// line.
 pub(super) fn constants(text: &str) -> Vec<Constant> {
     static LINE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
@@ -56,8 +57,8 @@ pub(super) fn constants(text: &str) -> Vec<Constant> {
     found.collect()
 }
 
-/// The enumerators of the enumeration whose head matches `head`, such as `enum ErrorType`. A value
-/// that is not written is that of the enumerator before, plus one.
+/// Returns the enumerators of the enumeration whose head matches `head`, such as `enum ErrorType`.
+/// An implicit value is that of the previous enumerator plus one.
 ///
 /// # Errors
 ///
@@ -102,7 +103,7 @@ pub(super) fn enumeration(text: &str, head: &str) -> Result<Vec<Constant>> {
     Ok(found)
 }
 
-/// The number of a literal in decimal, hexadecimal or binary.
+/// Parses a decimal, hexadecimal or binary literal.
 pub(super) fn number(literal: &str) -> Option<i64> {
     let literal = literal.trim_end_matches(['u', 'U', 'l', 'L']);
     let prefixed = |lower: &str, upper: &str, radix| {
@@ -115,24 +116,24 @@ pub(super) fn number(literal: &str) -> Option<i64> {
     }
 }
 
-/// The text of adjacent string literals: `"a" "b"`.
+/// Returns the text of adjacent string literals: `"a" "b"`.
 pub(super) fn literals(text: &str) -> String {
     static LITERAL: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r#""((?:[^"\\]|\\.)*)""#).expect("a literal pattern"));
     LITERAL.captures_iter(text).map(|found| found[1].replace("\\\"", "\"")).collect()
 }
 
-/// The words of a constant without its prefix: `ERROR_RT_FAIL` as `rt fail`.
+/// Returns the words of a constant without its prefix: `rt fail` for `ERROR_RT_FAIL`.
 pub(super) fn words(name: &str, prefix: &str) -> String {
     name.replace(prefix, "").replace('_', " ").to_lowercase()
 }
 
-/// The line of a position, counted from 1.
+/// Returns the line of a position, counted from 1.
 pub(super) fn line_of(text: &str, position: usize) -> usize {
     text[..position].matches('\n').count() + 1
 }
 
-/// Lines with their numbers, each joined with those that a backslash continues it by.
+/// Returns lines with their numbers. A line that ends with a backslash includes the next one.
 fn logical_lines(text: &str) -> Vec<(usize, String)> {
     let mut lines: Vec<(usize, String)> = Vec::new();
     let mut continues = false;

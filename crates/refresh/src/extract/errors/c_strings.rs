@@ -1,7 +1,7 @@
 //! String literals of C and C++ sources.
 
-/// The string literals of a source, with their values. Adjacent literals are one, as for a
-/// compiler; comments, character literals and digit separators are skipped; raw strings
+/// Returns the string literals of a source, with their values. Adjacent literals are joined, as in
+/// a compiler. Comments, character literals and digit separators are skipped. Raw strings
 /// (`R"x(…)x"`) have no escapes.
 pub(super) fn string_literals(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn string_literals(text: &str) -> Vec<String> {
     found
 }
 
-/// The value of a raw string at the start of `text`, and the text after it.
+/// Returns the value of a raw string at the start of `text`, and the text after it.
 fn raw_string(text: &str, before: char) -> Option<(String, &str)> {
     if before.is_ascii_alphanumeric() || before == '_' {
         return None;
@@ -48,7 +48,7 @@ fn raw_string(text: &str, before: char) -> Option<(String, &str)> {
     Some((value.to_owned(), after))
 }
 
-/// The value of a string at the start of `text`, and the text after it.
+/// Returns the value of a string at the start of `text`, and the text after it.
 fn plain_string(text: &str) -> Option<(String, &str)> {
     let body = text.strip_prefix('"')?;
     let mut value = String::new();
@@ -62,7 +62,7 @@ fn plain_string(text: &str) -> Option<(String, &str)> {
                 't' => value.push('\t'),
                 'r' => value.push('\r'),
                 '0' => value.push('\0'),
-                // The line goes on.
+                // The literal continues on the next line.
                 '\n' => {}
                 other => value.push(other),
             },
@@ -72,7 +72,7 @@ fn plain_string(text: &str) -> Option<(String, &str)> {
     None
 }
 
-/// The text after a comment at the start of `text`.
+/// Returns the text after a comment at the start of `text`.
 fn comment(text: &str) -> Option<&str> {
     if let Some(body) = text.strip_prefix("//") {
         return Some(body.find('\n').map_or("", |end| &body[end..]));
@@ -81,7 +81,7 @@ fn comment(text: &str) -> Option<&str> {
     Some(body.find("*/").map_or("", |end| &body[end + 2..]))
 }
 
-/// The text after a character literal at the start of `text`.
+/// Returns the text after a character literal at the start of `text`.
 fn character(text: &str) -> Option<&str> {
     let body = &text[1..];
     let mut chars = body.char_indices();

@@ -1,5 +1,5 @@
-//! `chip.tsv`: events of the chip and its drivers, with the names of ascend-faultdiag and the
-//! runtime. Texts of the driver are not taken over.
+//! `chip.tsv`: events of the chip and its drivers, with the names in ascend-faultdiag and the
+//! runtime. Texts of the driver are not included.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,21 +31,21 @@ struct Events {
 
 #[derive(Debug, Default)]
 struct Event {
-    /// Name in English and Chinese, and class, of ascend-faultdiag.
+    /// English name, Chinese name and class in ascend-faultdiag.
     name: String,
     zh: String,
     class: String,
-    /// Name of the runtime.
+    /// Name in the runtime.
     runtime_name: String,
     /// Heading in the list of the driver.
     heading: String,
-    /// Levels of the device plugin.
+    /// Levels in the device plugin.
     levels: Vec<String>,
     sources: BTreeSet<String>,
 }
 
 impl Events {
-    /// The event with this code, which gets a further source.
+    /// Returns the event with this code, and adds a source to it.
     fn seen(&mut self, code: String, source: &str) -> &mut Event {
         if !self.by_code.contains_key(&code) {
             self.codes.push(code.clone());
@@ -56,7 +56,7 @@ impl Events {
     }
 }
 
-/// `chip.tsv`.
+/// Extracts `chip.tsv`.
 pub(super) fn table(context: &Context) -> Result<Content> {
     let mut events = Events::default();
     let driver = context.tree("hicann-driver")?;
@@ -110,7 +110,7 @@ pub(super) fn table(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// The text of a file that must have this mark.
+/// Returns the text of a file that must contain this mark.
 fn required(tree: &Tree<'_>, path: &str, mark: &str) -> Result<String> {
     let text = tree.text(path)?;
     ensure!(text.contains(mark), "{} has no `{mark}`", tree.place(path));
@@ -121,13 +121,13 @@ fn is_event(digits: &str) -> bool {
     digits.len() == 8 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Events have eight hexadecimal digits; unknown spellings stay unchanged.
+/// Normalizes the code of an event to eight hexadecimal digits. Unknown spellings stay unchanged.
 fn spelled(code: &str) -> String {
     let code = code.to_uppercase();
     if code.len() > 8 { code } else { format!("0x{code:0>8}") }
 }
 
-/// `0x80E01805 0` with the comment above it.
+/// Parses `0x80E01805 0` with the comment above it.
 fn driver_events(text: &str) -> Vec<(String, String)> {
     let mut heading = "";
     let mut events = Vec::new();
@@ -146,7 +146,7 @@ fn driver_events(text: &str) -> Vec<(String, String)> {
     events
 }
 
-/// `{0x80CD8008U, "L2BUFF multi bit Err."}`.
+/// Parses `{0x80CD8008U, "L2BUFF multi bit Err."}`.
 fn runtime_events(text: &str) -> Vec<(String, String)> {
     let Ok(entry) = Regex::new(r#"\{0x([0-9A-Fa-f]{8})[uU]?,\s*"([^"]*)"\}"#) else {
         return Vec::new();
@@ -155,7 +155,7 @@ fn runtime_events(text: &str) -> Vec<(String, String)> {
     found.map(|event| (spelled(&event[1]), event[2].to_owned())).collect()
 }
 
-/// `AicBusFaultCode = 2160689161`; shorter numbers are limits and lengths.
+/// Parses `AicBusFaultCode = 2160689161`. Shorter numbers are limits and lengths.
 fn plugin_events(text: &str) -> Result<Vec<String>> {
     let constant = Regex::new(r"(?m)^\s*\w+FaultCode = (\d{10})$")?;
     let number = |digits: &str| Ok(format!("0x{:08X}", digits.parse::<u32>()?));

@@ -12,7 +12,7 @@ use crate::extract::Content;
 use crate::repository::Tree;
 use crate::table::{Place, SourcedRows};
 
-/// `dms_node.tsv`: types of nodes that raise events.
+/// Extracts `dms_node.tsv`: types of nodes that raise events.
 pub(super) fn nodes(context: &Context) -> Result<Content> {
     let tree = context.tree("hicann-driver")?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message"]);
@@ -38,7 +38,7 @@ pub(super) fn nodes(context: &Context) -> Result<Content> {
 
 const SENSORS: &str = "src/sdk_driver/dms/devmng/include/dms_sensor_type.h";
 
-/// Numbers and names of the types of sensors.
+/// Returns numbers and names of sensor types.
 fn sensor_types(tree: &Tree) -> Result<Vec<(i64, String)>> {
     const PREFIX: &str = "DMS_SEN_TYPE_";
     let found = enumeration(&tree.text(SENSORS)?, "typedef enum");
@@ -52,7 +52,7 @@ fn sensor_types(tree: &Tree) -> Result<Vec<(i64, String)>> {
     Ok(types)
 }
 
-/// `dms_sensor.tsv`: types of sensors.
+/// Extracts `dms_sensor.tsv`: sensor types.
 pub(super) fn sensors(context: &Context) -> Result<Content> {
     let tree = context.tree("hicann-driver")?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message"]);
@@ -62,7 +62,7 @@ pub(super) fn sensors(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// `dms_state.tsv`: severity of each state of a type of sensors. The texts stay in the source.
+/// Extracts `dms_state.tsv`: severity of each state of a sensor type. The texts stay in the source.
 pub(super) fn states(context: &Context) -> Result<Content> {
     const PATH: &str = "src/sdk_driver/fms/smf/sensor/config/dms_sensor_type.c";
     let tree = context.tree("hicann-driver")?;
@@ -76,7 +76,7 @@ pub(super) fn states(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Sensor, offset as written, and severity of each state.
+/// Returns sensor, offset as written, and severity of each state.
 fn state_numbers(text: &str) -> Result<Vec<(i64, String, i64)>> {
     let sensor = Regex::new(
         r"(?s)DMS_DECLARE_SEN_TYPE_START\((0x[0-9A-Fa-f]+)\)(.*?)DMS_DECLARE_SEN_TYPE_END",
@@ -93,7 +93,7 @@ fn state_numbers(text: &str) -> Result<Vec<(i64, String, i64)>> {
     Ok(found)
 }
 
-/// `bbox.tsv`: codes of the black box, with the events that they become.
+/// Extracts `bbox.tsv`: codes of the black box, with the events that they map to.
 pub(super) fn black_box(context: &Context) -> Result<Content> {
     const PATH: &str = "src/sdk_driver/fms/smf/event/dms_event_distribute_proc.c";
     let tree = context.tree("hicann-driver")?;

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::extract::Content;
 use crate::table::{Place, SourcedRows};
 
-/// `dcmi.tsv`: return codes of DCMI and of npu-smi.
+/// Extracts `dcmi.tsv`: return codes of DCMI and of npu-smi.
 pub(super) fn management(context: &Context) -> Result<Content> {
     let tree = context.tree("hicann-driver")?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message", "component"]);
@@ -36,7 +36,7 @@ pub(super) fn management(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Codes and symbols of `#define NAME (BASE - 1)`.
+/// Returns codes and symbols of `#define NAME (BASE - 1)`.
 fn relative(text: &str, prefix: &str, base: &str) -> Result<Vec<(i64, String)>> {
     let start = Regex::new(&format!(r"#define\s+{base}\s+\(?(-?\d+)\)?"))?;
     let start = start.captures(text).and_then(|found| number(&found[1]));
@@ -49,7 +49,7 @@ fn relative(text: &str, prefix: &str, base: &str) -> Result<Vec<(i64, String)>> 
     Ok(found)
 }
 
-/// `mcu.tsv`: health codes of the microcontroller, by kind of card.
+/// Extracts `mcu.tsv`: health codes of the microcontroller, by kind of card.
 pub(super) fn microcontroller(context: &Context) -> Result<Content> {
     let tree = context.tree("hicann-driver")?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message", "component"]);
@@ -65,7 +65,8 @@ pub(super) fn microcontroller(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Code, message and card of the entries of `struct dcmi_health_info g_CARD_health_…[] = {…};`.
+/// Returns code, message and card of the entries of
+/// `struct dcmi_health_info g_CARD_health_…[] = {…};`.
 fn health(text: &str) -> Result<Vec<(i64, String, String)>> {
     let list = Regex::new(r"(?s)struct\s+dcmi_health_info\s+(\w+)\[\]\s*=\s*\{(.*?)\};")?;
     let entry = Regex::new(r#"\{\s*(0x[0-9A-Fa-f]+|\d+)\s*,\s*("[^"]*")"#)?;

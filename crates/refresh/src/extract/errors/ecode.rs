@@ -1,4 +1,4 @@
-//! `ecode.tsv`: the messages of the error manager of CANN, over all registries and releases.
+//! `ecode.tsv`: the messages of the CANN error manager, over all registries and releases.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::extract::Content;
 use crate::table::{Place, SourcedRows, Table};
 
-/// The registry of HCCL, recorded by hand: its repository has no public copy.
+/// The manually recorded registry of HCCL, whose repository has no public copy.
 const HCOMM: &str = "errors/ecode_hcomm.tsv";
 
 /// Document pages: source and pattern of the path. The file name is `CODE-TITLE.md`.
@@ -31,8 +31,8 @@ struct Page {
     text: String,
 }
 
-/// `ecode.tsv`: the newest wording of each message, the releases that have it, and constants of
-/// the sources that no registry has.
+/// Extracts `ecode.tsv`: the newest wording of each message, the releases that have it, and
+/// constants in the sources that no registry has.
 pub(super) fn table(context: &Context) -> Result<Content> {
     let mut all = ecode_messages::read(context)?;
     let registered = all.clone();
@@ -46,7 +46,7 @@ pub(super) fn table(context: &Context) -> Result<Content> {
         let title = newest(versions, |message| &message.title);
         let page = pages.remove(code);
         let (since, until) = match registered.codes.get(code) {
-            // A code of HCCL alone: no release is known to lack it except the oldest.
+            // A code only of HCCL: no release except the oldest is known not to have it.
             None => (format!("> {TOOLKIT}"), String::new()),
             Some(_) => span(&seen(versions), &all.labels),
         };
@@ -94,7 +94,7 @@ pub(super) fn table(context: &Context) -> Result<Content> {
     Ok(table.into_table().into())
 }
 
-/// The module whose messages most often begin with the same two characters.
+/// Returns the module whose messages most often begin with the same two characters.
 fn component_of(code: &str, codes: &BTreeMap<String, Vec<Version>>) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (_, versions) in
@@ -106,7 +106,7 @@ fn component_of(code: &str, codes: &BTreeMap<String, Vec<Version>>) -> String {
     most.map(|(name, _)| name.to_owned()).unwrap_or_default()
 }
 
-/// Titles of other releases that differ in more than case and underscores.
+/// Returns titles of other releases that differ in more than case and underscores.
 fn former_titles(title: &str, versions: &[Version]) -> String {
     let plain = |title: &str| title.replace('_', " ").to_lowercase();
     let mut former: Vec<&str> = Vec::new();
@@ -120,7 +120,7 @@ fn former_titles(title: &str, versions: &[Version]) -> String {
     former.join("; ")
 }
 
-/// The messages of the registry of HCCL.
+/// Returns the messages of the HCCL registry.
 fn hcomm(context: &Context) -> Result<Vec<Version>> {
     let text = context.own(HCOMM)?.with_context(|| format!("{HCOMM} is missing"))?;
     let table = Table::parse(&text, None).context(HCOMM)?;
@@ -138,7 +138,7 @@ fn hcomm(context: &Context) -> Result<Vec<Version>> {
     table.rows.iter().map(version).collect()
 }
 
-/// The document pages by code.
+/// Returns the document pages by code.
 fn pages(context: &Context) -> Result<BTreeMap<String, Page>> {
     let mut pages = BTreeMap::new();
     for (source, pattern) in PAGES {
@@ -159,14 +159,15 @@ fn pages(context: &Context) -> Result<BTreeMap<String, Page>> {
     Ok(pages)
 }
 
-/// The first code block of a page, on one line: the text of the message.
+/// Returns the first code block of a page on one line: the text of the message.
 fn first_block(page: &str) -> String {
     let block = page.lines().skip_while(|line| !line.trim_start().starts_with("```")).skip(1);
     let block = block.take_while(|line| !line.trim_start().starts_with("```"));
     block.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
-/// `ecode_changes.tsv`: the oldest and the newest wording of messages whose wording changed.
+/// Extracts `ecode_changes.tsv`: the oldest and the newest wording of messages whose wording
+/// changed.
 pub(super) fn changes(context: &Context) -> Result<Content> {
     let all = ecode_messages::read(context)?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message", "formerly"]);
@@ -178,7 +179,8 @@ pub(super) fn changes(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// The oldest and the newest wording, if they differ in more than brackets, periods and blanks.
+/// Returns the oldest and the newest wording if they differ in more than brackets, periods and
+/// blanks.
 fn changed(versions: &[Version]) -> Option<(&str, &str)> {
     let plain = |text: &str| -> String {
         text.chars().filter(|c| !matches!(c, '[' | ']' | '.') && !c.is_whitespace()).collect()
@@ -187,8 +189,8 @@ fn changed(versions: &[Version]) -> Option<(&str, &str)> {
     (plain(first) != plain(last)).then_some((first, last))
 }
 
-/// `module_prefix.tsv`: the modules whose messages begin with the same two characters, with their
-/// number of messages.
+/// Extracts `module_prefix.tsv`: the modules by the first two characters of their messages, with
+/// the number of messages.
 pub(super) fn prefixes(context: &Context) -> Result<Content> {
     let all = ecode_messages::read(context)?;
     let mut modules: BTreeMap<&str, Vec<(&str, usize)>> = BTreeMap::new();

@@ -12,7 +12,7 @@ use crate::repository::Tree;
 /// The label of default branches.
 pub(super) const NEWEST: &str = "master";
 
-/// A registry: source, path, and the least number of messages on the default branch. Of two
+/// A registry: source, path, and the minimum number of messages on the default branch. Of two
 /// registries of one release, the later one in the list has the current wording.
 struct Registry(&'static str, &'static str, usize);
 
@@ -61,7 +61,7 @@ pub(super) fn read(context: &Context) -> Result<Messages> {
         for tree in &trees {
             labels.insert(tree.label.clone());
             let newest = tree.label == NEWEST || tree.label == TOOLKIT;
-            // Registries moved between repositories, so older releases have fewer of them.
+            // Registries moved between repositories, so older releases have fewer registries.
             if !newest && !tree.has(path)? {
                 continue;
             }
@@ -102,13 +102,13 @@ fn order(label: &str) -> (u8, Option<pep440_rs::Version>) {
     }
 }
 
-/// The newest title or component that is not empty.
+/// Returns the newest title or component that is not empty.
 pub(super) fn newest(versions: &[Version], part: fn(&Message) -> &str) -> &str {
     let mut parts = versions.iter().rev().map(|version| part(&version.message));
     parts.find(|part| !part.is_empty()).unwrap_or_default()
 }
 
-/// Releases of versions, oldest first, each once.
+/// Returns the releases of versions, oldest first, each once.
 pub(super) fn seen(versions: &[Version]) -> Vec<String> {
     let mut seen: Vec<String> = versions.iter().map(|version| version.label.clone()).collect();
     seen.dedup();
@@ -119,7 +119,7 @@ pub(super) fn seen(versions: &[Version]) -> Vec<String> {
 pub(super) mod tests {
     use super::*;
 
-    /// A message in a release.
+    /// Returns a message in a release.
     pub(in super::super) fn version(label: &str, title: &str, text: &str) -> Version {
         Version {
             label: label.to_owned(),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::c_strings::string_literals;
 
-/// One message of a registry. Causes and solutions are not read: the project writes its own.
+/// One message of a registry. Causes and solutions are not read, because the project has its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Message {
     pub(super) code: String,
@@ -38,8 +38,8 @@ struct Entry {
     arguments: Option<String>,
 }
 
-/// Whether a text has the form of an E-code: `E10001`, `E2100C`, `EZ9999`, `W11003`. Those of AOE
-/// have a digit more: `EG10000`.
+/// Returns whether a text has the form of an E-code: `E10001`, `E2100C`, `EZ9999`, `W11003`. AOE
+/// codes have one digit more: `EG10000`.
 pub(super) fn is_code(text: &str) -> bool {
     static CODE: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new("^[EW][0-9A-Z][0-9A-F]{4,5}$").expect("the pattern of an E-code")
@@ -47,7 +47,7 @@ pub(super) fn is_code(text: &str) -> bool {
     CODE.is_match(text)
 }
 
-/// The messages of a registry file; `path` decides whether it is JSON or C++.
+/// Returns the messages of a registry file. `path` decides whether it is JSON or C++.
 pub(super) fn messages(path: &str, text: &str) -> Result<Vec<Message>> {
     if path.ends_with(".json") {
         return parse(text);
@@ -70,7 +70,7 @@ fn parse(json: &str) -> Result<Vec<Message>> {
         Ok(Message {
             code,
             title: entry.title.unwrap_or_default().trim().to_owned(),
-            // Some have trailing blanks: `HCCL Errors `.
+            // Some names have trailing blanks: `HCCL Errors `.
             component: entry.class.unwrap_or_default().trim().to_owned(),
             text: entry.message.unwrap_or_default(),
             arguments: entry.arguments.unwrap_or_default(),

@@ -12,8 +12,8 @@ use crate::extract::Content;
 use crate::repository::Tree;
 use crate::table::{Place, SourcedRows};
 
-/// `acl_ge.tsv`: codes that the ACL interface returns for the graph engine. The header of torch_npu
-/// has the messages in a second file; codes that only the graph engine itself has follow.
+/// Extracts `acl_ge.tsv`: codes that the ACL interface returns for the graph engine. The torch_npu
+/// header has the messages in a second file. Codes that only the graph engine has follow.
 pub(super) fn external(context: &Context) -> Result<Content> {
     const BUNDLED: &str = "third_party/acl/inc/ge/ge_error_codes.h";
     const MESSAGES: &str = "third_party/acl/inc/ge/ge_api_error_codes.h";
@@ -39,7 +39,7 @@ pub(super) fn external(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// `ge_graph.tsv`: status codes of graph operations.
+/// Extracts `ge_graph.tsv`: status codes of graph operations.
 pub(super) fn graph(context: &Context) -> Result<Content> {
     const PATH: &str = "third_party/acl/inc/graph/ge_error_codes.h";
     let tree = context.tree("ascend-pytorch")?;
@@ -68,8 +68,8 @@ const MODULES: [&str; 11] = [
     "GENERATOR",
 ];
 
-/// `ge_inner.tsv`: codes inside the graph engine. A comment behind some of them has the value,
-/// which must agree with the computed one. Since 9.0.0 a few are defined in another repository.
+/// Extracts `ge_inner.tsv`: codes within the graph engine. Some have a trailing comment with the
+/// value, which must equal the computed one. Since 9.0.0 a few are defined in another repository.
 pub(super) fn inner(context: &Context) -> Result<Content> {
     const OWN: &str = "inc/graph_metadef/common/ge_common/ge_inner_error_codes.h";
     const MOVED: &str = "pkg_inc/common/ge_common/error_codes_define.h";
@@ -119,12 +119,12 @@ fn inner_codes(text: &str) -> Result<Vec<Vec<String>>> {
     Ok(rows)
 }
 
-/// The value of a code: runtime, type, level, system, module, number.
+/// Returns the value of a code: runtime, type, level, system, module, number.
 pub(super) fn compose([runtime, kind, level, system, module, number]: [u32; 6]) -> u32 {
     runtime << 30 | kind << 28 | level << 25 | system << 17 | module << 12 | number
 }
 
-/// The value of `GE_ERRORNO_DEFINE` from its arguments before and after the name.
+/// Returns the value of `GE_ERRORNO_DEFINE` from its arguments before and after the name.
 pub(super) fn defined(fields: [&str; 6]) -> Option<u32> {
     let mut values = [0; 6];
     for (value, field) in values.iter_mut().zip(fields) {
@@ -133,7 +133,7 @@ pub(super) fn defined(fields: [&str; 6]) -> Option<u32> {
     Some(compose(values))
 }
 
-/// Messages by name: `GE_ERRORNO_EXTERNAL(NAME, "text")`.
+/// Returns messages by name: `GE_ERRORNO_EXTERNAL(NAME, "text")`.
 pub(super) fn descriptions(text: &str) -> Result<BTreeMap<String, String>> {
     let description = Regex::new(r#"GE_ERRORNO_EXTERNAL\(\s*(\w+)\s*,\s*((?:"[^"]*"\s*)+)\)"#)?;
     let found = description.captures_iter(text);

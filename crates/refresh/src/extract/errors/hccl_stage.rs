@@ -1,5 +1,5 @@
-//! `hccl_stage.tsv`: stages in the logs of HCCL, and words that its documents search for. The
-//! English names of the stages are in the overlay.
+//! `hccl_stage.tsv`: stages in HCCL logs, and words that the HCCL documents search for. The English
+//! names of the stages are in the overlay.
 
 use std::sync::LazyLock;
 
@@ -13,7 +13,7 @@ use crate::table::{Place, SourcedRows};
 const STAGES: &str = "docs/zh/user_guide/fault_diagnosis/debug_thinking.md";
 const DOCUMENTS: &str = r"^docs/zh/user_guide/fault_diagnosis/[^/]*\.md$";
 
-/// `hccl_stage.tsv`.
+/// Extracts `hccl_stage.tsv`.
 pub(super) fn table(context: &Context) -> Result<Content> {
     let tree = context.tree("hicann-hccl")?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message", "zh"]);
@@ -23,7 +23,7 @@ pub(super) fn table(context: &Context) -> Result<Content> {
         let code = format!("[{stage}][{part}]");
         rows.push([&code, "", "", &name], Place::file(tree.place(STAGES)));
     }
-    // Not every document has such words.
+    // Some documents have no such words.
     for path in tree.find(DOCUMENTS)? {
         for word in searched(&tree.text(path)?) {
             rows.push([&word, "grep keyword", "", ""], Place::file(tree.place(path)));
@@ -32,7 +32,7 @@ pub(super) fn table(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Rows `| Stage | Part | [Name](link) |`; an empty first cell repeats the stage above.
+/// Parses rows `| Stage | Part | [Name](link) |`. An empty first cell repeats the stage above.
 fn stages(text: &str) -> Vec<(String, String, String)> {
     let mut stage = String::new();
     let mut found = Vec::new();
@@ -56,7 +56,7 @@ fn stages(text: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// The words of `grep -r "WORDS"`.
+/// Returns the words of `grep -r "WORDS"`.
 fn searched(text: &str) -> Vec<String> {
     static GREP: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r#"grep -rE? "([^"]+)""#).expect("a pattern of commands"));

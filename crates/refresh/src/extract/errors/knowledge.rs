@@ -1,8 +1,9 @@
-//! `knowledge.toml`: words of logs, from the knowledge base of ascend-faultdiag.
+//! `knowledge.toml`: words that identify faults in logs, from the knowledge base of
+//! ascend-faultdiag.
 //!
-//! The words are those that programs print. Causes and weights are manual:
-//! `knowledge.overlay.toml`. A fault is left out if it shows no cause of this project, or if its
-//! words are too common to tell anything.
+//! Programs print these words. Causes and weights are manual, in `knowledge.overlay.toml`. A fault
+//! is left out if it maps to no cause of this project, or if its words are too common to identify
+//! it.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
@@ -15,11 +16,11 @@ use super::knowledge_base::{self, Fault, SOURCE};
 use crate::context::Context;
 use crate::extract::Content;
 
-/// Causes of faults, recorded by hand.
+/// Manually recorded causes of faults.
 const RULES: &str = "errors/knowledge.overlay.toml";
-/// Least length of the longest word, by which readers search lines.
+/// Minimum length of the longest word, which readers search for.
 const SEARCHED: usize = 6;
-/// Least length of the longest word that is not common, and of all words of a group together.
+/// Minimum length of the longest word that is not common, and of all words of a group together.
 const LONGEST: usize = 11;
 const TOGETHER: usize = 16;
 
@@ -32,16 +33,16 @@ struct RuleFile {
     rules: Vec<(String, String, String, u32)>,
 }
 
-/// The cause of the faults whose code and title match. The first rule that matches decides.
+/// Assigns a cause to the faults with matching code and title. The first matching rule decides.
 struct Rule {
     code: Regex,
     title: Regex,
-    /// No cause: these faults are left out.
+    /// The cause; empty for faults that are left out.
     cause: String,
     weight: u32,
 }
 
-/// `knowledge.toml`.
+/// Extracts `knowledge.toml`.
 pub(super) fn table(context: &Context) -> Result<Content> {
     let text = context.own(RULES)?.with_context(|| format!("{RULES} is missing"))?;
     let (rules, common) = rules(&text).context(RULES)?;
@@ -62,7 +63,7 @@ pub(super) fn table(context: &Context) -> Result<Content> {
     Ok(Content::Toml(body))
 }
 
-/// A JSON string is a TOML string too.
+/// Quotes a text. A JSON string is also a TOML string.
 fn quoted(text: &str) -> Result<String> {
     ensure!(!text.contains('\u{7f}'), "{text:?} has a control character");
     Ok(serde_json::to_string(text)?)
@@ -77,7 +78,7 @@ fn rules(text: &str) -> Result<(Vec<Rule>, BTreeSet<String>)> {
     Ok((file.rules.into_iter().map(rule).collect::<Result<_>>()?, file.common))
 }
 
-/// A group of words and what it shows.
+/// A group of words and its cause.
 #[derive(Debug, PartialEq, Eq)]
 struct Row<'a> {
     key: String,
@@ -121,17 +122,17 @@ fn rows<'a>(
     rows
 }
 
-/// The first of the longest words.
+/// Returns the first of the longest words.
 fn longest<'a>(words: &[&'a str]) -> &'a str {
     let length = |word: &str| word.chars().count();
     words.iter().rev().max_by_key(|word| length(word)).copied().unwrap_or_default()
 }
 
-/// The groups of words of a fault that are not too common.
+/// Returns the groups of words of a fault that are not too common.
 fn telling_groups<'a>(fault: &'a Fault, common: &BTreeSet<String>) -> Vec<Vec<&'a str>> {
     static CODE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^(?:MIE\w{9}|0x[0-9A-F]{8})$").expect("a pattern of codes"));
-    // The name of a function alone is also on lines without errors.
+    // A function name without other words is also on lines without errors.
     static FUNCTION: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^[a-z]\w*_\w+$").expect("a pattern of functions"));
     let length = |word: &str| word.chars().count();

@@ -1,4 +1,5 @@
-//! The knowledge base of ascend-faultdiag (Ascend/mind-cluster): faults with the words of logs.
+//! The knowledge base of ascend-faultdiag (Ascend/mind-cluster): faults with the words that
+//! identify them in logs.
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
@@ -43,7 +44,7 @@ struct File {
     faults: Members<Fault>,
 }
 
-/// The place of the knowledge base, and its faults by code in the order of the file.
+/// Returns the place of the knowledge base, and its faults by code in the order of the file.
 pub(super) fn read(context: &Context) -> Result<(String, Vec<(String, Fault)>)> {
     let tree = context.tree(SOURCE)?;
     let place = tree.place(PATH);
@@ -55,7 +56,8 @@ pub(super) fn read(context: &Context) -> Result<(String, Vec<(String, Fault)>)> 
 }
 
 impl Fault {
-    /// The groups of words that a line holds: a list of words, or a list of such lists.
+    /// Returns the groups of words that must be on a line: a list of words, or a list of such
+    /// lists.
     pub(super) fn groups(&self) -> Vec<Vec<&str>> {
         let Some(Value::Array(list)) = self.regex.as_ref().map(|regex| &regex.words) else {
             return Vec::new();
@@ -76,7 +78,7 @@ fn strings(list: &[Value]) -> Vec<&str> {
 pub(super) mod tests {
     use super::*;
 
-    /// A fault with this title and these words.
+    /// Returns a fault with this title and these words.
     pub(in super::super) fn fault(title: &str, words: &str) -> Fault {
         let json = format!(
             r#"{{"attribute": {{"class": "a", "component": "b", "module": "c", "cause_en": "{title}",

@@ -1,4 +1,4 @@
-//! `mindspore.tsv`: cases with an E-code in the documents of MindSpore.
+//! `mindspore.tsv`: cases with an E-code in the MindSpore documents.
 
 use anyhow::{Result, ensure};
 
@@ -9,7 +9,7 @@ use crate::table::{Place, SourcedRows};
 
 const CASES: &str = "tutorials/source_en/debug/error_analysis/cann_error_cases.md";
 
-/// `mindspore.tsv`: the headings `### CODE: TITLE`.
+/// Extracts `mindspore.tsv`: the headings `### CODE: TITLE`.
 pub(super) fn table(context: &Context) -> Result<Content> {
     let tree = context.tree("mindspore-docs")?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message"]);

@@ -62,7 +62,7 @@ pub(super) const EXTRACTORS: &[Extractor] = &[
     keyed("errors/dms_state.tsv", &["code"], dms::states),
 ];
 
-/// A registry of codes with symbols.
+/// Declares a registry of codes with symbols.
 const fn registry(
     file: &'static str,
     extract: fn(&crate::context::Context) -> anyhow::Result<Content>,
@@ -70,7 +70,8 @@ const fn registry(
     keyed(file, &["code", "symbol"], extract)
 }
 
-/// A registry of codes with another key. A code that vanished stays: users' logs have it.
+/// Declares a registry of codes with another key. Vanished codes are kept, because users' logs
+/// contain them.
 const fn keyed(
     file: &'static str,
     key: &'static [&'static str],

@@ -33,7 +33,7 @@ impl<'de, T: DeserializeOwned> Deserialize<'de> for Members<T> {
     }
 }
 
-/// The members of an object.
+/// Returns the members of an object.
 pub(super) fn members<T: DeserializeOwned>(place: &str, text: &str) -> Result<Vec<(String, T)>> {
     let Members(members) = serde_json::from_str(text).with_context(|| place.to_owned())?;
     anyhow::ensure!(!members.is_empty(), "{place} is empty");

@@ -14,7 +14,7 @@ use crate::extract::Content;
 use crate::repository::Tree;
 use crate::table::{Place, SourcedRows};
 
-/// `atb.tsv`: error types of the transformer library.
+/// Extracts `atb.tsv`: error types of the transformer library.
 pub(super) fn transformer_boost(context: &Context) -> Result<Content> {
     const PATH: &str = "include/atb/types.h";
     let tree = context.tree("hicann-atb")?;
@@ -28,7 +28,7 @@ pub(super) fn transformer_boost(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// `hixl.tsv`: status codes of LLM-DataDist, HIXL and ADXL.
+/// Extracts `hixl.tsv`: status codes of LLM-DataDist, HIXL and ADXL.
 pub(super) fn transfer(context: &Context) -> Result<Content> {
     let columns = ["code", "symbol", "message", "component"];
     let mut releases = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn transfer(context: &Context) -> Result<Content> {
                 (vec![code.decimal(), code.name, code.comment, component.to_owned()], place)
             }));
         }
-        // One key has three cells; the message is not a part of it.
+        // The key consists of three cells, without the message.
         for (cells, _) in &mut rows {
             cells.swap(2, 3);
         }
@@ -79,7 +79,7 @@ fn data_dist(tree: &Tree) -> Result<Vec<(Vec<String>, Place)>> {
     Ok(rows)
 }
 
-/// `dvpp.tsv`: codes of image and video processing, from the toolkit of CANN 8.1.RC1.
+/// Extracts `dvpp.tsv`: codes of image and video processing, from the toolkit of CANN 8.1.RC1.
 pub(super) fn media(context: &Context) -> Result<Content> {
     let tree = context.tree("cann-8.1.RC1")?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message", "component"]);
@@ -106,7 +106,7 @@ pub(super) fn media(context: &Context) -> Result<Content> {
             rows.push([&code.hexadecimal(), &code.name, &message, "acldvpp"], place);
         }
     }
-    // The last bits of a code, the same in every module.
+    // The last bits of a code are the same in every module.
     let path = format!("{HEADERS_8_1}/acl/dvpp/hi_media_common.h");
     let numbers = enumeration(&tree.text(&path)?, "typedef enum");
     for code in numbers.with_context(|| tree.place(&path))? {
@@ -121,7 +121,7 @@ pub(super) fn media(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Codes, symbols and messages of `#define HI_ERR_… 0x…`; a comment above is the message.
+/// Returns codes, symbols and messages of `#define HI_ERR_… 0x…`. The comment above is the message.
 fn media_codes(text: &str) -> Vec<(String, String, String)> {
     static COMMENT: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^\s*(?:/\*\s*(.*?)\s*\*/|//\s*(.*?))\s*$").expect("a comment pattern")
@@ -142,7 +142,7 @@ fn media_codes(text: &str) -> Vec<(String, String, String)> {
     found
 }
 
-/// `misc.tsv`: codes of parts that have few.
+/// Extracts `misc.tsv`: codes of components with few codes.
 pub(super) fn other(context: &Context) -> Result<Content> {
     let toolkit = context.tree("cann-8.1.RC1")?;
     let runtime = context.tree("hicann-runtime")?;
@@ -169,7 +169,7 @@ pub(super) fn other(context: &Context) -> Result<Content> {
     let codes = codes.map(|code| (code.clone(), code.comment)).collect();
     add(&toolkit, &path, "udf-flowfunc", true, codes)?;
 
-    // Its comments are in Chinese.
+    // The comments of this header are in Chinese.
     let path = format!("{HEADERS_8_1}/aoe/external/aoe_errcodes.h");
     let codes = constants(&toolkit.text(&path)?).into_iter();
     let codes = codes.map(|code| named(code, "AOE_ERROR_")).collect();

@@ -1,4 +1,4 @@
-//! E-codes in the sources of CANN: catch-all codes, and codes that no registry has.
+//! E-codes in the CANN sources: catch-all codes, and codes that no registry has.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -25,13 +25,13 @@ const SOURCES: [&str; 9] = [
     "hicann-oam-tools",
 ];
 
-/// Files with code, and files that only test it.
+/// Files with code, and files that contain only tests.
 const CODE: &str = r"\.(h|hpp|cc|cpp|c)$";
 const TESTS: &str = r"(^|/)(tests?|ut|st|stubs?)/";
 
-/// Module by the first two characters of a catch-all code, after the class names of the
-/// registries (errors/module_prefix.tsv). `EU` is the segment of users' own codes: error_manager.cc
-/// of hicann/runtime reports EU0000 for user-defined codes outside of it.
+/// Modules by the first two characters of a catch-all code, named after the classes in the
+/// registries (errors/module_prefix.tsv). `EU` is the segment for user-defined codes:
+/// error_manager.cc of hicann/runtime reports EU0000 for user-defined codes outside of it.
 const MODULES: [(&str, &str); 27] = [
     ("E1", "GE (graph engine)"),
     ("E2", "FE (fusion engine)"),
@@ -66,9 +66,9 @@ const MODULES: [(&str, &str); 27] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Literal {
     code: String,
-    /// Name of the constant that has this value.
+    /// Name of the constant with this value.
     constant: String,
-    /// Names of the arguments of the message that is reported.
+    /// Argument names of the reported message.
     arguments: String,
     /// Line, counted from 1.
     line: usize,
@@ -86,8 +86,8 @@ pub(super) struct Unregistered {
     pub(super) labels: Vec<String>,
 }
 
-/// `ecode_inner.tsv`: codes whose only information is the text after them, with the repositories
-/// that raise them.
+/// Extracts `ecode_inner.tsv`: codes whose only information is the text after them, with the
+/// repositories that raise them.
 pub(super) fn inner(context: &Context) -> Result<Content> {
     let mut raised: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for source in SOURCES {
@@ -113,7 +113,7 @@ pub(super) fn inner(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Title and message of a catch-all code.
+/// Returns title and message of a catch-all code.
 fn title(code: &str) -> Option<(&'static str, &'static str)> {
     match code.get(2..)? {
         "9999" => Some(("inner error catch-all", "Inner Error!")),
@@ -125,7 +125,7 @@ fn title(code: &str) -> Option<(&'static str, &'static str)> {
     }
 }
 
-/// Codes that no registry has, by code and constant.
+/// Returns codes that no registry has, by code and constant.
 pub(super) fn unregistered(context: &Context, known: &Messages) -> Result<Vec<Unregistered>> {
     let mut found = Vec::new();
     for source in SOURCES {
@@ -169,12 +169,12 @@ pub(super) fn unregistered(context: &Context, known: &Messages) -> Result<Vec<Un
     Ok(found)
 }
 
-/// Files with code that is no test.
+/// Returns files with code, without tests.
 fn code_files<'t>(tree: &'t Tree<'_>) -> Result<Vec<&'t str>> {
     tree.find_except(CODE, Some(TESTS))
 }
 
-/// The codes in the string literals of a file. Other encodings than UTF-8 occur in comments.
+/// Returns the codes in the string literals of a file. Comments may use encodings other than UTF-8.
 fn literals(tree: &Tree<'_>, path: &str) -> Result<Vec<Literal>> {
     Ok(parse(&String::from_utf8_lossy(&tree.bytes(path)?)))
 }
@@ -184,7 +184,8 @@ fn parse(text: &str) -> Vec<Literal> {
         Regex::new(r#"(?:([A-Za-z_]\w*)\s*=\s*)?"([EW][0-9A-Z][0-9A-F]{4})""#)
             .expect("a pattern of codes")
     });
-    // The names after a code: `REPORT_PREDEFINED_ERR_MSG("E1", std::vector<const char *>({"a"}), …`.
+    // Matches the names after a code:
+    // `REPORT_PREDEFINED_ERR_MSG("E1", std::vector<const char *>({"a"}), …`.
     static NAMES: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(r"^\s*,\s*(?:std::)?vector<[^<>]*>\s*\(?\{([^{}]*)\}")
             .expect("a pattern of names")

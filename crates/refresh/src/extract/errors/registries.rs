@@ -1,4 +1,4 @@
-//! Extractors of registries, knowledge bases and documents, unlike those of headers.
+//! Extractors of registries, knowledge bases and documents, as opposed to headers.
 
 use super::{aicore_tuple, chip, ecode, hccl_stage, knowledge, mindspore, raise_sites, switch};
 use crate::context::Context;
@@ -24,7 +24,7 @@ pub(in crate::extract) const EXTRACTORS: &[Extractor] = &[
     },
 ];
 
-/// Codes: one that vanished stays, since released programs print it.
+/// Declares a table of codes. Vanished codes are kept, because released programs print them.
 const fn lasting(
     file: &'static str,
     extract: fn(&Context) -> anyhow::Result<Content>,
@@ -32,7 +32,7 @@ const fn lasting(
     Extractor { file, key: Key::Columns(&["code"]), vanished: Vanished::Keep, extract }
 }
 
-/// Rows that follow from documents or from other tables.
+/// Declares a table derived from documents or from other tables.
 const fn derived(
     file: &'static str,
     key: &'static [&'static str],

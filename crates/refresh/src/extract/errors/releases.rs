@@ -5,8 +5,8 @@ use anyhow::{Result, bail};
 use crate::repository::Tree;
 use crate::table::{Place, SourcedRows};
 
-/// The oldest release of CANN that is public, as an unpacked installation. Releases between it and
-/// the first public sources are not.
+/// The oldest public CANN release, as an unpacked installation. Releases between it and the first
+/// public sources are not public.
 pub(super) const TOOLKIT: &str = "8.1.RC1";
 
 /// Codes of one release.
@@ -17,9 +17,9 @@ pub(super) struct Release {
     pub(super) rows: Vec<(Vec<String>, Place)>,
 }
 
-/// The codes of all releases, oldest release first, as rows with the columns `since` and `until`.
-/// The first `key` cells identify a code. Each row is that of the newest release with the code:
-/// first those of the newest release, then those that vanished, the latest first.
+/// Returns the codes of all releases, oldest release first, as rows with the columns `since` and
+/// `until`. The first `key` cells identify a code. Each row is that of the newest release with the
+/// code. Rows of the newest release come first, then those that vanished, the latest first.
 pub(super) fn union(
     columns: &[&str],
     key: usize,
@@ -47,7 +47,7 @@ pub(super) fn union(
     found
 }
 
-/// The rows of [`union`] as a table.
+/// Returns the rows of [`union`] as a table.
 pub(super) fn spanned(columns: &[&str], key: usize, releases: &[Release]) -> SourcedRows {
     let mut all = columns.to_vec();
     all.extend(["since", "until"]);
@@ -58,7 +58,7 @@ pub(super) fn spanned(columns: &[&str], key: usize, releases: &[Release]) -> Sou
     rows
 }
 
-/// The only file of a tree that matches a pattern; its folder changes over releases.
+/// Returns the only file of a tree that matches a pattern. Its directory differs between releases.
 pub(super) fn only_file<'t>(tree: &'t Tree, pattern: &str) -> Result<&'t str> {
     match tree.find(pattern)?[..] {
         [path] => Ok(path),
@@ -68,10 +68,10 @@ pub(super) fn only_file<'t>(tree: &'t Tree, pattern: &str) -> Result<&'t str> {
     }
 }
 
-/// First and last release of `seen`, out of all releases that were read, oldest first. The first
-/// is a bound for codes that are older than what was read: `≤ 8.1.RC1` for the oldest release, and
-/// `> 8.1.RC1, ≤ 8.5.0-beta.1` for the next one, since releases between the two are not public. The
-/// last is empty for codes that the newest tree has.
+/// Returns the first and last release of `seen`, out of all releases that were read, oldest first.
+/// The first is a bound for codes that are older than the releases read: `≤ 8.1.RC1` for the oldest
+/// release, and `> 8.1.RC1, ≤ 8.5.0-beta.1` for the next one, because releases between the two are
+/// not public. The last is empty for codes in the newest tree.
 pub(super) fn span(seen: &[String], all: &[String]) -> (String, String) {
     let first = seen.first().cloned().unwrap_or_default();
     let since = match all.iter().position(|release| *release == first) {

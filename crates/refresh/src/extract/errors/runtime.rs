@@ -1,4 +1,5 @@
-//! Codes inside the runtime and of the task scheduler on the device, and what they become.
+//! Codes within the runtime and of the task scheduler on the device, and the codes that they map
+//! to.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +13,19 @@ use crate::extract::Content;
 use crate::repository::Tree;
 use crate::table::{Place, SourcedRows};
 
-/// A symbol of one layer, with the symbol of the next layer and a message.
+/// Maps a symbol of one layer to the symbol of the next layer and a message.
 type Links = BTreeMap<String, (String, String)>;
 
-/// Success becomes success; no row names that.
+/// Success maps to success and has no row.
 const SUCCESS: &str = "0";
 
-/// Codes inside the runtime, and the files of one release that they were read from.
+/// Codes within the runtime, and their source files in one release.
 struct Runtime {
     codes: Vec<Constant>,
-    /// Return codes of ACL by symbol.
+    /// ACL return codes by symbol.
     returned: BTreeMap<String, String>,
     links: Links,
-    /// Symbols of the runtime by symbol of the driver.
+    /// Runtime symbols by driver symbol.
     driver: BTreeMap<String, String>,
     place: String,
 }
@@ -63,7 +64,7 @@ impl Runtime {
         Ok(Self { codes, returned, links, driver, place })
     }
 
-    /// The return code of ACL that a symbol of the runtime becomes; empty if there is none.
+    /// Returns the ACL return code that a runtime symbol maps to; empty if there is none.
     fn returned(&self, symbol: &str) -> String {
         let link = self.links.get(symbol);
         let code = link.and_then(|(acl, _)| self.returned.get(acl));
@@ -71,7 +72,7 @@ impl Runtime {
     }
 }
 
-/// `runtime.tsv`: codes inside the runtime, which logs print as `retCode`.
+/// Extracts `runtime.tsv`: codes within the runtime, which logs print as `retCode`.
 pub(super) fn inner(context: &Context) -> Result<Content> {
     let mut releases = Vec::new();
     for tree in context.releases("hicann-runtime")? {
@@ -93,7 +94,7 @@ pub(super) fn inner(context: &Context) -> Result<Content> {
     Ok(spanned(&columns, 2, &releases).into_table().into())
 }
 
-/// `ts.tsv`: codes of the task scheduler, with the codes of the runtime and of ACL that they become.
+/// Extracts `ts.tsv`: codes of the task scheduler, with the runtime and ACL codes that they map to.
 pub(super) fn scheduler(context: &Context) -> Result<Content> {
     let link =
         Regex::new(r#"\{\s*(TS_\w+)\s*,\s*(RT_ERROR_\w+)\s*,\s*\w+\s*,\s*((?:"[^"]*"\s*)+)\}"#)?;
@@ -125,7 +126,7 @@ pub(super) fn scheduler(context: &Context) -> Result<Content> {
             ];
             (cells, Place::file(place.clone()))
         };
-        // The last one marks the end.
+        // The last enumerator marks the end.
         let codes = codes.into_iter().filter(|code| !code.name.ends_with("_RESERVED"));
         releases.push(Release { label: tree.label.clone(), rows: codes.map(row).collect() });
     }
@@ -133,7 +134,7 @@ pub(super) fn scheduler(context: &Context) -> Result<Content> {
     Ok(spanned(&columns, 2, &releases).into_table().into())
 }
 
-/// `drv.tsv`: codes of the driver, with the return code of ACL and the E-code that they become.
+/// Extracts `drv.tsv`: driver codes, with the ACL return code and the E-code that they map to.
 pub(super) fn driver(context: &Context) -> Result<Content> {
     const HEADER: &str = "pkg_inc/ascend_hal_error.h";
     const HEADER_8_1: &str = "Ascend/driver/include/ascend_hal_error.h";
@@ -161,7 +162,7 @@ pub(super) fn driver(context: &Context) -> Result<Content> {
     Ok(spanned(&columns, 2, &releases).into_table().into())
 }
 
-/// Rows of the driver's header; `others` are the further files that they were made from.
+/// Returns the rows of the driver header; `others` are the other source files of the rows.
 fn driver_rows(
     tree: &Tree,
     path: &str,
@@ -176,11 +177,11 @@ fn driver_rows(
         let place = Place::file(format!("{}{others}", tree.place(path)));
         (vec![code.decimal(), code.name, code.comment, becomes], place)
     };
-    // The last one marks the end.
+    // The last enumerator marks the end.
     Ok(codes.filter(|code| !code.name.ends_with("_RESERVED")).map(row).collect())
 }
 
-/// E-codes by symbol of the driver: the number of `[DRV_ERROR_X] = DRV_ERRCOED_Y` behind `EL`.
+/// Returns E-codes by driver symbol: the number of `[DRV_ERROR_X] = DRV_ERRCOED_Y` after `EL`.
 fn reported_codes(text: &str) -> Result<BTreeMap<String, String>> {
     let value = Regex::new(r"(DRV_ERRCO\w+)\s*=\s*(\d+)")?;
     let values: BTreeMap<&str, i64> = value
@@ -200,7 +201,7 @@ fn reported_codes(text: &str) -> Result<BTreeMap<String, String>> {
     Ok(found)
 }
 
-/// `device_map.tsv`: numbers in the entries of the completion queue of the copy engine (SDMA).
+/// Extracts `device_map.tsv`: numbers in the completion queue entries of the copy engine (SDMA).
 pub(super) fn device(context: &Context) -> Result<Content> {
     const MAP: &str = "cqeErrorMapInfo_";
     let tree = context.tree("hicann-runtime")?;
@@ -210,14 +211,14 @@ pub(super) fn device(context: &Context) -> Result<Content> {
     let body = body.captures(&text).with_context(|| format!("{}: no {MAP}", tree.place(path)))?;
     let entry = Regex::new(r#"\{\s*(\d+)U?\s*,\s*((?:"[^"]*"\s*)+)\}"#)?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message"]);
-    // The body ends with the brace of its last entry.
+    // The last entry needs its closing brace again.
     for found in entry.captures_iter(&format!("{}}}", &body[1])) {
         rows.push([&found[1], MAP, &literals(&found[2])], Place::file(tree.place(path)));
     }
     Ok(rows.into_table().into())
 }
 
-/// `aicpu.tsv`: codes of the schedulers of AI CPU kernels.
+/// Extracts `aicpu.tsv`: codes of the schedulers of AI CPU kernels.
 pub(super) fn aicpu(context: &Context) -> Result<Content> {
     let tree = context.tree("hicann-runtime")?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message", "component"]);
@@ -237,7 +238,7 @@ pub(super) fn aicpu(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// `bqs.tsv`: status of the scheduler of buffer queues.
+/// Extracts `bqs.tsv`: status codes of the buffer queue scheduler.
 pub(super) fn queues(context: &Context) -> Result<Content> {
     let tree = context.tree("hicann-runtime")?;
     let path = "src/queue_schedule/common/bqs_status.h";

@@ -11,7 +11,7 @@ use crate::table::{Place, SourcedRows};
 
 const SWITCH: &str = "component/ascend-device-plugin/build/SwitchFaultCode.json";
 const DPU: &str = "component/k8s-rdma-shared-dev-plugin/pkg/fault/config/fault_code.json";
-/// Start of the codes of switches in the knowledge base of ascend-faultdiag.
+/// Prefix of switch codes in the knowledge base of ascend-faultdiag.
 const KNOWN: &str = "Comp_Switch";
 
 #[derive(Deserialize)]
@@ -27,7 +27,7 @@ struct DpuFault {
     faultlevel: String,
 }
 
-/// `switch.tsv`.
+/// Extracts `switch.tsv`.
 pub(super) fn table(context: &Context) -> Result<Content> {
     let tree = context.tree("mind-cluster")?;
     let mut rows = SourcedRows::new(&["code", "symbol", "message", "zh", "component", "level"]);

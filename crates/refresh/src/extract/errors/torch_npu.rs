@@ -1,5 +1,5 @@
-//! Codes and texts of torch_npu and the headers that it bundles. Its wheels are newer than the
-//! public branches, so both are read.
+//! Codes and texts of torch_npu and its bundled headers. Its wheels are newer than the public
+//! branches, so both are read.
 
 use anyhow::{Context as _, Result, ensure};
 use regex::Regex;
@@ -12,15 +12,15 @@ use crate::table::{Place, SourcedRows};
 
 const TEXTS: &str = "torch_npu/csrc/core/npu/NPUErrorCodes.h";
 
-/// The newest wheel of torch_npu. Its headers are equal over platforms and Pythons.
+/// Returns the newest torch_npu wheel. All platforms and Python versions have the same headers.
 fn newest_wheel(context: &Context) -> Result<Archive> {
     let package = &context.manifest.source("index-torch-npu")?.name;
     let wheel = context.packages.newest_wheel(package, "cp311", "manylinux", "x86_64")?;
     Archive::open(&context.packages.download(&wheel)?)
 }
 
-/// `torch_npu_text.tsv`: what torch_npu prints below a code: the first sentence of each text. HCCL
-/// has keys of one and two digits.
+/// Extracts `torch_npu_text.tsv`: the first sentence of the text that torch_npu prints below each
+/// code. HCCL has keys of one and two digits.
 pub(super) fn texts(context: &Context) -> Result<Content> {
     let tree = context.tree("ascend-pytorch")?;
     let wheel = newest_wheel(context)?;
@@ -43,7 +43,7 @@ pub(super) fn texts(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Code, first sentence and line of each entry `{100000, "text"}`.
+/// Returns code, first sentence and line of each entry `{100000, "text"}`.
 fn entries(text: &str) -> Result<Vec<(String, String, usize)>> {
     let entry = Regex::new(r#"\{\s*(\d{1,6})\s*,\s*"((?:[^"\\]|\\.|\\\n)*)"\s*\}"#)?;
     let found = entry.captures_iter(text).map(|found| {
@@ -57,8 +57,8 @@ fn entries(text: &str) -> Result<Vec<(String, String, usize)>> {
     Ok(found.collect())
 }
 
-/// `torch_npu_fault.tsv`: the words that torch_npu prints for faults of a device, and the return
-/// codes that they replace.
+/// Extracts `torch_npu_fault.tsv`: the words that torch_npu prints for device faults, and the
+/// return codes that they replace.
 pub(super) fn faults(context: &Context) -> Result<Content> {
     const PATH: &str = "torch_npu/csrc/core/npu/NPUException.cpp";
     const CODES: &str = "include/external/acl/error_codes/rt_error_codes.h";
@@ -77,7 +77,7 @@ pub(super) fn faults(context: &Context) -> Result<Content> {
     Ok(rows.into_table().into())
 }
 
-/// Symbols of return codes, with the upper-case words that their handlers return.
+/// Returns symbols of return codes, with the uppercase words that their handlers return.
 fn fault_words(text: &str) -> Result<Vec<(String, Vec<String>)>> {
     let handler = Regex::new(r"\{\s*(ACL_ERROR_RT_\w+)\s*,\s*std::bind\(\s*&(\w+)")?;
     let log = Regex::new(r"(?s)ASCEND_LOG\w\(.*?\);")?;
@@ -98,7 +98,7 @@ fn fault_words(text: &str) -> Result<Vec<(String, Vec<String>)>> {
     Ok(found)
 }
 
-/// `torch_npu.tsv`: codes `ERR` + submodule + error that torch_npu raises.
+/// Extracts `torch_npu.tsv`: codes `ERR` + submodule + error that torch_npu raises.
 pub(super) fn raised(context: &Context) -> Result<Content> {
     const PATH: &str = "torch_npu/utils/_error_code.py";
     let tree = context.tree("ascend-pytorch")?;
@@ -130,7 +130,7 @@ fn raised_codes(text: &str) -> Result<Vec<[String; 3]>> {
     Ok(found)
 }
 
-/// `hccl.tsv`: return codes of HCCL.
+/// Extracts `hccl.tsv`: return codes of HCCL.
 pub(super) fn collectives(context: &Context) -> Result<Content> {
     const PATH: &str = "third_party/hccl/inc/hccl/hccl_types.h";
     let tree = context.tree("ascend-pytorch")?;
@@ -141,7 +141,7 @@ pub(super) fn collectives(context: &Context) -> Result<Content> {
     for (place, text) in
         [(tree.place(PATH), tree.text(PATH)?), (wheel.place(&member), wheel.text(&member)?)]
     {
-        // The type is named behind the body; it is the first enumeration.
+        // The name of the type follows its body. It is the first enumeration.
         let codes = enumeration(&text, "typedef enum").with_context(|| place.clone())?;
         ensure!(codes.len() >= 25, "{place} has {} codes", codes.len());
         for code in codes {

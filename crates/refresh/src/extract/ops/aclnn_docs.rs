@@ -1,4 +1,4 @@
-//! `aclnn_docs.tsv`: the documents of aclnn functions in the operator repositories of CANN.
+//! `aclnn_docs.tsv`: the documentation of aclnn functions in the CANN operator repositories.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -10,13 +10,13 @@ use super::{html_table, kernels_cpp, unnamed};
 use crate::context::{Context, release_version};
 use crate::extract::Content;
 
-/// Operator repositories of CANN.
+/// CANN operator repositories.
 pub(super) const SOURCES: [&str; 4] =
     ["hicann-ops-math", "hicann-ops-nn", "hicann-ops-transformer", "hicann-ops-cv"];
 const FILES: &str = r"/aclnn[A-Z][^/]*\.md$";
 /// Processors in the order of the table.
 const SOCS: [&str; 6] = ["910", "310P", "310B", "A2", "A3", "950"];
-/// Data types as the documents write them, and as the table does.
+/// Data types in the documents and in the table.
 const DTYPES: [(&str, &str); 26] = [
     ("FLOAT16", "fp16"),
     ("FLOAT32", "fp32"),
@@ -46,7 +46,7 @@ const DTYPES: [(&str, &str); 26] = [
     ("HIFLOAT8", "hif8"),
 ];
 
-/// What a document states of a function.
+/// The documentation of a function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Document {
     socs: BTreeMap<String, bool>,
@@ -54,7 +54,7 @@ struct Document {
     arguments: Vec<(String, Vec<&'static str>)>,
 }
 
-/// The processor of a product.
+/// Returns the processor of a product.
 fn soc(product: &str) -> String {
     const WORDS: [(&str, &str); 9] = [
         ("950", "950"),
@@ -71,7 +71,8 @@ fn soc(product: &str) -> String {
     known.map_or_else(|| product.chars().take(20).collect(), |(_, soc)| (*soc).to_owned())
 }
 
-/// Data types in a text, each once. Types are whole words: `FLOAT` is not in `FLOAT16`.
+/// Returns the data types in a text, each once. Types are complete words: `FLOAT` is not in
+/// `FLOAT16`.
 fn dtypes(text: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
     for word in text.split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')) {
@@ -88,7 +89,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern of documents")
 }
 
-/// Processors that a section about products lists.
+/// Returns the processors listed in a section about products.
 fn products(section: &str) -> BTreeMap<String, bool> {
     static MARK: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
@@ -114,7 +115,7 @@ fn products(section: &str) -> BTreeMap<String, bool> {
     found
 }
 
-/// Arguments with their data types, in tables.
+/// Returns the arguments with their data types in tables.
 fn tables(text: &str) -> Vec<(String, Vec<&'static str>)> {
     static NAME: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[A-Za-z_]\w*"));
     let mut found = Vec::new();
@@ -137,7 +138,7 @@ fn tables(text: &str) -> Vec<(String, Vec<&'static str>)> {
     found
 }
 
-/// Arguments with their data types, in lists: `- self（aclTensor*，计算输入）：…数据类型支持FLOAT`.
+/// Returns the arguments with their data types in lists: `- self（aclTensor*，计算输入）：…数据类型支持FLOAT`.
 fn lists(text: &str) -> Vec<(String, Vec<&'static str>)> {
     static ITEM: LazyLock<Regex> = LazyLock::new(|| {
         pattern(
@@ -174,7 +175,7 @@ fn document(text: &str) -> Document {
     let in_table = rows.len();
     for (at, (name, types)) in rows.into_iter().chain(items).enumerate() {
         match known.get(&name) {
-            // The last table about an argument counts; a list only without any table.
+            // The last table about an argument counts. A list counts only if there is no table.
             Some(&index) if at < in_table => document.arguments[index].1 = types,
             Some(_) => {}
             None => {
@@ -186,7 +187,7 @@ fn document(text: &str) -> Document {
     document
 }
 
-/// The functions that a document is about.
+/// Returns the functions that a document describes.
 fn names(text: &str) -> BTreeSet<String> {
     static HEADING: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^#+\s*(aclnn\w+)"));
     static FUNCTION: LazyLock<Regex> =
@@ -203,7 +204,7 @@ fn names(text: &str) -> BTreeSet<String> {
     found.into_iter().map(|name| name.replace("GetWorkspaceSize", "")).collect()
 }
 
-/// `aclnn_docs.tsv`.
+/// Extracts `aclnn_docs.tsv`.
 pub(super) fn extract(context: &Context) -> Result<Content> {
     let used: BTreeSet<String> = kernels_cpp::calls(context)?.values().flatten().cloned().collect();
     let mut releases: BTreeMap<String, BTreeMap<String, Document>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! `aicpu.tsv`: kernels that come to an operator of CANN on AI CPU, the scalar cores of the device.
+//! `aicpu.tsv`: kernels that reach a CANN operator on AI CPU, the scalar cores of the device.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -10,12 +10,12 @@ use super::{kernels_cpp, unnamed};
 use crate::context::Context;
 use crate::extract::Content;
 
-/// Operator repositories of CANN. Where two have an operator of one name, the later one counts.
+/// CANN operator repositories. If two define an operator with the same name, the later one counts.
 const SOURCES: [&str; 4] =
     ["hicann-ops-math", "hicann-ops-nn", "hicann-ops-cv", "hicann-ops-transformer"];
 const FILES: &str = r"/op_api/[^/]*\.cpp$";
 
-/// Operators that only bring tensors into the form that another one needs.
+/// Operators that only convert tensors for another operator.
 const PLUMBING: [&str; 13] = [
     "BroadcastTo",
     "Cast",
@@ -31,8 +31,8 @@ const PLUMBING: [&str; 13] = [
     "ViewCopy",
     "ZerosLike",
 ];
-/// Operators that many functions call besides their own: their path on AI CPU says nothing about the
-/// function.
+/// Operators that many functions call in addition to their main one. Their path on AI CPU is
+/// irrelevant for the function.
 const COMMON: [&str; 25] = [
     "Contiguous",
     "ViewCopy",
@@ -79,18 +79,18 @@ const DTYPES: [(&str, &str); 16] = [
     ("DT_COMPLEX32", "complex32"),
 ];
 
-/// An operator that has a path on AI CPU.
+/// An operator with a path on AI CPU.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Operator {
-    /// Whether it has one on AI Core too.
+    /// Whether it also has one on AI Core.
     core: bool,
     /// Lists of data types by the name of the list.
     lists: BTreeMap<String, Vec<String>>,
 }
 
 impl Operator {
-    /// Data types with a path on AI Core: lists are per chip, and only their names tell AI Core from
-    /// AI CPU.
+    /// Returns the data types with a path on AI Core. There are lists for each chip, and only their
+    /// names distinguish AI Core from AI CPU.
     fn core_types(&self) -> impl Iterator<Item = &String> {
         self.lists.iter().filter(|(name, _)| !name.contains("AICPU")).flat_map(|(_, types)| types)
     }
@@ -100,7 +100,7 @@ fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a pattern of sources")
 }
 
-/// The operators that a file defines with a path on AI CPU.
+/// Returns the operators that a file defines with a path on AI CPU.
 fn operators(text: &str) -> Vec<(String, Operator)> {
     static LIST: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"(?s)(\w*(?:SUPPORT|DTYPE)\w*LIST\w*)\s*=\s*\{(.*?)\};"));
@@ -124,7 +124,7 @@ fn operators(text: &str) -> Vec<(String, Operator)> {
             operator.lists.insert(list[1].to_owned(), types);
         }
     }
-    // Helpers for one of the two paths.
+    // Helpers of one of the two paths.
     let helper = |name: &str| {
         ["AiCpu", "AiCore", "AICPU", "AICORE", "Aicpu", "Aicore"]
             .iter()
@@ -134,7 +134,7 @@ fn operators(text: &str) -> Vec<(String, Operator)> {
     names.filter(|name| !helper(name)).map(|name| (name, operator.clone())).collect()
 }
 
-/// Functions of aclnn in a file, and the operators that the file calls.
+/// Returns the aclnn functions in a file, and the operators that the file calls.
 fn calls(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     static FUNCTION: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"\b(aclnn[A-Z]\w*?)GetWorkspaceSize\s*\("));
@@ -145,8 +145,8 @@ fn calls(text: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     (all(&FUNCTION), all(&CALL))
 }
 
-/// The cell of an overload whose aclnn functions are `functions`; nothing if AI Core runs it for all
-/// data types, or if the sources do not decide that.
+/// Returns the cell of an overload that calls the aclnn functions `functions`; `None` if AI Core
+/// runs it for all data types, or if the sources are inconclusive.
 fn cell(
     functions: &BTreeSet<String>,
     called: &BTreeMap<String, BTreeSet<String>>,
@@ -164,18 +164,18 @@ fn cell(
         .into_iter()
         .filter(|name| operators.contains_key(*name) && !COMMON.contains(name))
         .collect();
-    // With several operators another one may run on AI Core instead.
+    // With several operators, another one may run on AI Core.
     let name = (core.len() == 1 && paths == core).then(|| core.into_iter().next())??;
     let operator = operators.get(name)?;
     if !operator.core {
         return Some("only".to_owned());
     }
     let types: BTreeSet<&str> = operator.core_types().map(String::as_str).collect();
-    // An operator without fp32 converts its input first.
+    // An operator without fp32 support converts its input first.
     types.contains("fp32").then(|| types.into_iter().collect::<Vec<_>>().join(","))
 }
 
-/// `aicpu.tsv`.
+/// Extracts `aicpu.tsv`.
 pub(super) fn extract(context: &Context) -> Result<Content> {
     let mut known: BTreeMap<String, Operator> = BTreeMap::new();
     let mut called: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();

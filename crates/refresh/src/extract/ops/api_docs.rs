@@ -1,4 +1,4 @@
-//! `api_docs.tsv`: the documents of torch_npu about native APIs of PyTorch.
+//! `api_docs.tsv`: the torch_npu documents about native PyTorch APIs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -14,16 +14,16 @@ use crate::context::Context;
 use crate::extract::Content;
 use crate::refresh::own_table;
 
-/// Branches whose documents are read: those of the version of PyTorch with the longest support hold
+/// Branches whose documents are read. Those of the PyTorch version with the longest support contain
 /// the documents for all versions.
 const BRANCHES: &str = r"^v2\.7\.1-\d+\.\d+\.\d+$";
 /// The first release with such documents.
 const FIRST: &str = "7.3.0";
 const PAGES: &str = r"^docs/zh/(?:api/)?native_apis?/pytorch_(\d+)-(\d+)-(\d+)/.*\.md$";
-/// Chips that the documents name since 26.1.0.
+/// Chips in the documents since 26.1.0.
 const CHIPS: [&str; 3] = ["A2", "A3", "950"];
 
-/// Where classes are that some pages name without their module.
+/// Modules of classes that some pages name without module.
 const PLACES: [(&str, &str); 6] = [
     ("Tensor", "torch"),
     ("Optimizer", "torch.optim"),
@@ -35,7 +35,8 @@ const PLACES: [(&str, &str); 6] = [
 
 static DTYPE: LazyLock<String> = LazyLock::new(|| format!("(?:{})", DTYPES.join("|")));
 static NAMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(&DTYPE).expect("data types"));
-/// `self仅支持fp16，fp32`, up to the end or up to a sentence that ran into it.
+/// Matches `self仅支持fp16，fp32`, to the end of the note or to a sentence that follows without
+/// punctuation.
 static TYPES: LazyLock<Regex> = LazyLock::new(|| {
     let several = format!("{0}(?:[，,、 和]+{0})*", *DTYPE);
     let next = "可能|memory|取值|不支持|world";
@@ -46,10 +47,10 @@ static LIMITS: LazyLock<RegexSet> = LazyLock::new(|| {
     RegexSet::new(patterns).expect("patterns of sentences")
 });
 
-/// The value of an API in one document: supported, data types by argument, chips without it, limits.
+/// The entry of an API in one document: support, data types by argument, chips without it, limits.
 type Said = [String; 4];
 
-/// The documents of one release for one version of PyTorch.
+/// The documents of one release for one PyTorch version.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Document {
     order: (Vec<u32>, (Vec<u32>, u8, Vec<u32>)),
@@ -57,7 +58,7 @@ struct Document {
     release: String,
 }
 
-/// Sentences of a note, without marks and examples.
+/// Returns the sentences of a note, without marks and examples.
 fn sentences(note: &str) -> Vec<String> {
     static CODE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?s)```.*?(?:```|$)").expect("a pattern"));
@@ -75,12 +76,13 @@ fn sentences(note: &str) -> Vec<String> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// What a note limits: data types by argument (`*` where none is named), and words for the rest.
+/// The limits in a note: data types by argument (`*` if it names none), and words of `limits.tsv`
+/// for the rest.
 #[derive(Debug, Default)]
 struct Limits {
     types: BTreeMap<String, BTreeSet<String>>,
     words: BTreeSet<&'static str>,
-    /// Sentences that no pattern contains.
+    /// Sentences that match no pattern.
     unknown: Vec<String>,
 }
 
@@ -116,11 +118,11 @@ fn joined<'t>(words: impl IntoIterator<Item = &'t str>) -> String {
     if words.is_empty() { "-".to_owned() } else { words.join(" ") }
 }
 
-/// What one document states of an API, of which it may have several rows. Nothing if it states no
-/// limit.
+/// Returns the entry of an API in one document, which may have several rows for it; `None` if it
+/// documents no limit.
 fn value(rows: &[Row], limits: &Limits) -> Option<Said> {
     let words = joined(limits.words.iter().copied());
-    // Rows that contradict each other state nothing.
+    // Contradictory rows count as no statement.
     if rows.iter().all(|row| row.status == Status::No) {
         return Some(["no".to_owned(), "-".to_owned(), "-".to_owned(), words]);
     }
@@ -143,7 +145,7 @@ fn value(rows: &[Row], limits: &Limits) -> Option<Said> {
     Some(["yes".to_owned(), types, joined(missing), words])
 }
 
-/// The full name of an API.
+/// Returns the full name of an API.
 fn name_of(api: &str) -> Result<String> {
     let end = api.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
     let name = api[..end.unwrap_or(api.len())].trim_end_matches('.');
@@ -160,7 +162,7 @@ fn name_of(api: &str) -> Result<String> {
     }
 }
 
-/// `api_docs.tsv`.
+/// Extracts `api_docs.tsv`.
 pub(super) fn extract(context: &Context) -> Result<Content> {
     let pages = Regex::new(PAGES)?;
     let mut trees = vec![("master".to_owned(), context.tree(SOURCE)?)];
@@ -220,7 +222,7 @@ pub(super) fn extract(context: &Context) -> Result<Content> {
     .into())
 }
 
-/// Each word must be explained to users.
+/// Checks that `limits.tsv` explains each word to users.
 fn check_words(context: &Context, said: &BTreeMap<&str, Vec<Option<Said>>>) -> Result<()> {
     let limits = own_table(context, "ops/limits.tsv", &["word", "allowed", "en", "zh"])?;
     let known: BTreeSet<&str> = limits.rows.iter().map(|row| row[0].as_str()).collect();
@@ -231,7 +233,7 @@ fn check_words(context: &Context, said: &BTreeMap<&str, Vec<Option<Said>>>) -> R
     Ok(())
 }
 
-/// Values by frequency, and for each API the runs of their numbers.
+/// Returns the values by frequency, and for each API the runs of their numbers.
 fn table(
     documents: &[String],
     said: &BTreeMap<&str, Vec<Option<Said>>>,

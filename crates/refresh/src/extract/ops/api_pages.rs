@@ -1,4 +1,4 @@
-//! Pages about native APIs: tables of names (until 26.0), headings with a table of chips each (since
+//! Pages about native APIs: tables of names (before 26.1), headings with one chip table each (since
 //! 26.1).
 
 use std::collections::BTreeMap;
@@ -6,17 +6,17 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What one row or heading states.
+/// The content of one row or heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
     pub(super) api: String,
     pub(super) status: Status,
     pub(super) note: String,
-    /// Whether a chip has the API, as far as the page names chips.
+    /// Whether a chip has the API, for the chips that the page names.
     pub(super) chips: BTreeMap<String, bool>,
 }
 
-/// Whether an API is supported, on some chip at least.
+/// Whether an API is supported on at least one chip.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     Yes,
@@ -34,7 +34,7 @@ const CHIPS: [(&str, &str); 5] = [
 
 static TAGS: LazyLock<Regex> = LazyLock::new(|| Regex::new("<[^>]*>").expect("a pattern"));
 
-/// All rows of a page.
+/// Returns all rows of a page.
 pub(super) fn rows(text: &str) -> Vec<Row> {
     let mut rows = if text.contains("API名称") { tables(text) } else { Vec::new() };
     rows.extend(headings(text));
@@ -49,7 +49,7 @@ fn cells(line: &str) -> Vec<&str> {
     line.trim().trim_matches('|').split('|').map(str::trim).collect()
 }
 
-/// Rows of tables whose first column is named API.
+/// Returns the rows of tables whose first column is named API.
 fn tables(text: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut heads: Option<(usize, usize)> = None;
@@ -87,7 +87,7 @@ fn tables(text: &str) -> Vec<Row> {
     rows
 }
 
-/// Rows of headings and of methods below them, each with a table of chips.
+/// Returns the rows of headings and of methods below them, each with a chip table.
 fn headings(text: &str) -> Vec<Row> {
     static HEADING: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"^#{3,5}\s+(.*)$").expect("a pattern"));

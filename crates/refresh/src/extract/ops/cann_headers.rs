@@ -1,4 +1,4 @@
-//! `aclnn_8.1.RC1.tsv`: the aclnn functions of an installation of CANN 8.1.RC1.
+//! `aclnn_8.1.RC1.tsv`: the aclnn functions of a CANN 8.1.RC1 installation.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +12,13 @@ use crate::extract::Content;
 const SOURCE: &str = "cann-8.1.RC1";
 const HEADERS: &str = r"/opp/(?:.*/)?aclnnop/.*\.h$";
 
-/// Functions that a header declares in their two steps.
+/// Returns the functions that a header declares as two steps.
 fn declared(text: &str) -> Result<BTreeSet<String>> {
     let step = Regex::new(r"(aclnn[A-Z]\w*)GetWorkspaceSize\s*\(")?;
     Ok(step.captures_iter(text).map(|found| found[1].to_owned()).collect())
 }
 
-/// `aclnn_8.1.RC1.tsv`.
+/// Extracts `aclnn_8.1.RC1.tsv`.
 pub(super) fn extract(context: &Context) -> Result<Content> {
     let tree = context.tree(SOURCE)?;
     let mut functions = BTreeSet::new();

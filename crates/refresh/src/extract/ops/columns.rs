@@ -1,8 +1,8 @@
-//! `tables.tsv`, `kernels.tsv`, `custom.tsv`: which release and which wheel has a kernel.
+//! `tables.tsv`, `kernels.tsv`, `custom.tsv`: the kernels of each release and wheel.
 //!
-//! Releases are read from the registration files in the sources. A wheel whose dispatcher was
-//! recorded has what that holds. Every other final wheel of the index is read from the registration
-//! files inside it, unless it is built from a release.
+//! Releases are read from the registration files in the sources. A wheel with a recorded dispatcher
+//! has the recorded kernels. Every other final wheel of the index is read from its registration
+//! files, unless it is built from a release.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ const OWN: &str = "torch_npu/csrc/aten/npu_native_functions.yaml";
 pub(super) struct Columns {
     pub(super) all: Vec<Column>,
     recording: Recording,
-    /// Rows of the compatibility table: release and version of PyTorch, wheel, version of CANN.
+    /// Rows of the compatibility table: release and PyTorch version, wheel, CANN version.
     compatibility: Vec<Pairing>,
     /// `OWNER/NAME@COMMIT` of torch_npu and op-plugin at the head of their default branches.
     origins: [String; 2],
@@ -41,12 +41,12 @@ pub(super) struct Column {
     pub(super) torch: String,
     pub(super) name: String,
     pub(super) day: String,
-    /// Commit of op-plugin.
+    /// op-plugin commit.
     pub(super) op_plugin: String,
     pub(super) origin: Origin,
 }
 
-/// Where the kernels of a column are known from.
+/// The source of the kernels of a column.
 #[derive(Debug)]
 pub(super) enum Origin {
     /// The registration files in the sources of a release.
@@ -58,7 +58,7 @@ pub(super) enum Origin {
 }
 
 impl Column {
-    /// What a release registers; nothing for a wheel.
+    /// Returns the registrations of a release; `None` for a wheel.
     pub(super) fn release(&self) -> Option<&Kernels> {
         match &self.origin {
             Origin::Release(kernels) => Some(kernels),
@@ -149,7 +149,7 @@ pub(super) fn read(context: &Context) -> Result<Arc<Columns>> {
             let torch = torch.with_context(|| format!("{name}: no overloads of its PyTorch"))?;
             wheels.push(Column::of_wheel(torch, name, day, Origin::Files(Box::new(wheel))));
         }
-        // Behind the releases for the same version of PyTorch.
+        // After the releases for the same PyTorch version.
         let place = |column: &Column| {
             let release = column.release().is_some();
             let name = if release { Vec::new() } else { numbers(&column.name) };
@@ -161,7 +161,7 @@ pub(super) fn read(context: &Context) -> Result<Arc<Columns>> {
     })
 }
 
-/// Rows of the tables that pair wheel, branch, PyTorch and CANN.
+/// Returns the rows of the tables that list wheel, branch, PyTorch and CANN.
 fn compatibility(text: &str) -> Vec<Pairing> {
     let mut found = Vec::new();
     let mut columns: Option<[usize; 3]> = None;
@@ -222,7 +222,7 @@ fn given(text: &str) -> String {
     if text.is_empty() { "-".to_owned() } else { text.to_owned() }
 }
 
-/// `tables.tsv`.
+/// Extracts `tables.tsv`.
 pub(super) fn tables(context: &Context) -> Result<Content> {
     let columns = read(context)?;
     let mut rows = Vec::new();
@@ -264,7 +264,8 @@ pub(super) fn tables(context: &Context) -> Result<Content> {
     Ok(unnamed(&TABLE_COLUMNS, &remarks, rows).into())
 }
 
-/// Values of an overload over all columns: of releases by `registered`, of wheels by `recorded`.
+/// Returns the values of an overload over all columns: of releases by `registered`, of wheels by
+/// `recorded`.
 fn row(
     columns: &Columns,
     name: &str,
@@ -287,7 +288,7 @@ fn row(
             if class != "K" {
                 return None;
             }
-            // How the kernel is made, the last release for the same PyTorch that has it states.
+            // The kernel type is that of the last release for the same PyTorch that has the kernel.
             let mut same: Vec<&Column> =
                 columns.all.iter().filter(|known| known.torch == column.torch).collect();
             same.sort_by_cached_key(|known| order(&known.name));
@@ -322,7 +323,7 @@ fn names<'c>(
     names
 }
 
-/// `kernels.tsv`.
+/// Extracts `kernels.tsv`.
 pub(super) fn kernels(context: &Context) -> Result<Content> {
     let columns = read(context)?;
     let recorded = &columns.recording.aten;
@@ -345,7 +346,7 @@ pub(super) fn kernels(context: &Context) -> Result<Content> {
     Ok(unnamed(&KERNEL_COLUMNS, &remarks, rows).into())
 }
 
-/// `custom.tsv`.
+/// Extracts `custom.tsv`.
 pub(super) fn custom(context: &Context) -> Result<Content> {
     let columns = read(context)?;
     let recorded = &columns.recording.npu;

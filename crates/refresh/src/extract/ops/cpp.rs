@@ -1,8 +1,9 @@
-//! Kernels in C++: the aclnn functions that a function calls, and under which conditions it computes
+//! C++ kernels: the aclnn functions that a function calls, and the conditions under which it
+//! computes on the host CPU.
 //! on the CPU of the host.
 //!
-//! Not a parser of C++: functions at the start of a line, their braces, and calls by macros with
-//! known names, which is how all kernels of op-plugin are written.
+//! This is not a C++ parser: it finds functions at the start of a line, their braces, and calls of
+//! macros with known names. All kernels of op-plugin have this form.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -13,7 +14,7 @@ use regex::Regex;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Function {
     pub(super) aclnn: BTreeSet<String>,
-    /// Conditions of the blocks that compute on the CPU, `(unconditional)` outside of any.
+    /// Conditions of the blocks that compute on the CPU, `(unconditional)` outside of all blocks.
     pub(super) cpu: Vec<String>,
     pub(super) calls: BTreeSet<String>,
 }
@@ -41,7 +42,7 @@ static KEYWORD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(if|while|for|switch)\s*(?:constexpr\s*)?$").expect("a keyword pattern")
 });
 
-/// The end of a string literal that begins at `at`.
+/// Returns the end of a string literal that begins at `at`.
 fn string_end(text: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     while at < text.len() && text[at] != b'"' {
@@ -50,7 +51,7 @@ fn string_end(text: &[u8], at: usize) -> usize {
     at
 }
 
-/// The text with blanks instead of comments.
+/// Replaces comments by blanks.
 pub(super) fn without_comments(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();
@@ -74,7 +75,7 @@ pub(super) fn without_comments(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// The brace that closes the one at `at`.
+/// Returns the position of the brace that closes the one at `at`.
 fn closing_brace(text: &[u8], mut at: usize) -> usize {
     let mut depth = 0_usize;
     while at < text.len() {
@@ -90,7 +91,7 @@ fn closing_brace(text: &[u8], mut at: usize) -> usize {
     text.len()
 }
 
-/// Conditions of the blocks that are open at `at`.
+/// Returns the conditions of the blocks that are open at `at`.
 fn conditions(body: &str, at: usize) -> String {
     let bytes = body.as_bytes();
     let mut open = Vec::new();
@@ -132,8 +133,8 @@ fn conditions(body: &str, at: usize) -> String {
     if found.is_empty() { UNCONDITIONAL.to_owned() } else { found.join(" && ") }
 }
 
-/// The functions of a file, by name; an overloaded name has several. What a function calls in the
-/// same file counts as its own, over four levels of calls.
+/// Returns the functions of a file by name; an overloaded name has several. Calls of functions in
+/// the same file are followed over four levels and count as those of the caller.
 pub(super) fn functions(text: &str) -> BTreeMap<String, Vec<Function>> {
     let text = without_comments(text);
     let mut order: Vec<String> = Vec::new();

@@ -1,14 +1,14 @@
-//! Tables in HTML, as documents in Markdown hold them.
+//! HTML tables in Markdown documents.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Most columns and rows that a cell spans; more is a mistake of the document.
+/// The maximum span of a cell. A larger one is an error in the document.
 const MAX_SPAN: usize = 200;
 
-/// The rows of each table of a text. A cell that spans rows or columns is in each of them; tags are
-/// blanks, so that lines of a cell stay apart.
+/// Returns the rows of each table in a text. A cell that spans rows or columns is repeated in each
+/// of them. Tags become blanks, which keeps the lines of a cell apart.
 pub(super) fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
     static TABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?is)<table.*?</table>"));
     TABLE.find_iter(text).map(|table| rows(table.as_str())).collect()
@@ -24,7 +24,7 @@ fn rows(table: &str) -> Vec<Vec<String>> {
     static SPAN: LazyLock<Regex> =
         LazyLock::new(|| pattern(r#"(?i)\b(row|col)span\s*=\s*["']?(\d+)"#));
     let mut rows: Vec<Vec<String>> = Vec::new();
-    // Cells of rows above that reach down: (rows left, text) by column.
+    // Cells of rows above that extend down: (rows left, text) by column.
     let mut open: Vec<Option<(usize, String)>> = Vec::new();
     for row in ROW.captures_iter(table) {
         let mut cells: Vec<String> = Vec::new();
@@ -55,7 +55,7 @@ fn rows(table: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// The text of a cell.
+/// Returns the text of a cell.
 fn plain(html: &str) -> String {
     static TAGS: LazyLock<Regex> = LazyLock::new(|| pattern("<[^>]*>"));
     let text = TAGS.replace_all(html, " ");

@@ -1,5 +1,5 @@
-//! `aclnn.tsv`, `host.tsv`: what the kernels of op-plugin call, and which of them compute on the CPU
-//! of the host.
+//! `aclnn.tsv`, `host.tsv`: the aclnn functions that op-plugin kernels call, and the kernels that
+//! compute on the host CPU.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,21 +18,22 @@ use crate::repository::Tree;
 const SOURCE: &str = "op-plugin";
 const FILES: &str = r"^op_plugin/ops/.*\.cpp$";
 
-/// The oldest branch of op-plugin whose kernels are read: before, kernels that call aclnn were rare.
+/// The oldest op-plugin branch whose kernels are read. Kernels that call aclnn were rare before it.
 const FIRST_BRANCH: &str = "6.0.0";
 
-/// The registrations that the kernels of a branch of op-plugin belong to: for the newest PyTorch of
-/// this line of releases, in its last state. Nothing where torch_npu has no such release.
+/// Returns the registrations for the kernels of an op-plugin branch: those of the last release of
+/// this line for the newest PyTorch. `None` if torch_npu has no such release.
 fn registrations<'c>(columns: &'c [Column], branch: &str) -> Option<(&'c Column, &'c Kernels)> {
     let line = |name: &str| numbers(name).into_iter().take(2).collect::<Vec<_>>();
-    // Neither betas nor candidates, nor the main line.
+    // Betas, candidates and the main line are excluded.
     let released = columns.iter().filter(|column| order(&column.name).1 == order(branch).1);
     let same = released.filter(|column| line(&column.name) == line(branch));
     let found = same.filter_map(|column| Some((column, column.release()?)));
     found.max_by_key(|(column, _)| (numbers(&column.torch), order(&column.name)))
 }
 
-/// Functions by name, of kernels that call aclnn and of those that compile an operator.
+/// Functions by name, separately for kernels that call aclnn and for kernels that compile an
+/// operator.
 #[derive(Debug, Default)]
 struct Sources {
     op_api: BTreeMap<String, Vec<Function>>,
@@ -59,7 +60,7 @@ fn read(tree: &Tree<'_>) -> Result<Sources> {
     Ok(sources)
 }
 
-/// The C++ function of an overload.
+/// Returns the C++ function of an overload.
 fn function_of(overload: &str) -> String {
     const OUTPUTS: [&str; 8] =
         ["out", "grad_input", "L", "eigenvalues", "result", "values", "dim_values", "X"];
@@ -68,10 +69,10 @@ fn function_of(overload: &str) -> String {
     format!("{base}{}", if out { "_out" } else { "" })
 }
 
-/// The aclnn functions that an overload calls, by overload.
+/// The aclnn functions that each overload calls.
 pub(super) type Calls = BTreeMap<String, BTreeSet<String>>;
 
-/// Functions that the code generator calls without C++, by overload.
+/// Returns the functions that the code generator calls without C++, by overload.
 fn generated(columns: &[Column]) -> BTreeMap<&str, &str> {
     let mut sorted: Vec<&Column> = columns.iter().collect();
     sorted.sort_by_cached_key(|column| (order(&column.name), numbers(&column.torch)));
@@ -86,7 +87,7 @@ fn generated(columns: &[Column]) -> BTreeMap<&str, &str> {
     found
 }
 
-/// The column of the main line for the newest version of PyTorch that has a release or a beta.
+/// Returns the main-line column for the newest PyTorch version with a release or beta.
 fn newest(columns: &[Column]) -> Option<&Kernels> {
     let published = columns.iter().filter(|column| column.release().is_some());
     let published = published.filter(|column| column.name != "master");
@@ -95,12 +96,12 @@ fn newest(columns: &[Column]) -> Option<&Kernels> {
     main?.release()
 }
 
-/// The stem by which the forms of an operator (in place, with `out`) belong together.
+/// Returns the common stem of the variants of an operator (in place, with `out`).
 fn stem(overload: &str) -> &str {
     overload.split('.').next().unwrap_or(overload).trim_end_matches('_')
 }
 
-/// Calls of all kernels of the main line.
+/// Returns the calls of all main-line kernels.
 pub(super) fn calls(context: &Context) -> Result<Arc<Calls>> {
     context.shared("aclnn calls", || {
         let columns = columns::read(context)?;
@@ -129,7 +130,7 @@ pub(super) fn calls(context: &Context) -> Result<Arc<Calls>> {
     })
 }
 
-/// `aclnn.tsv`.
+/// Extracts `aclnn.tsv`.
 pub(super) fn aclnn(context: &Context) -> Result<Content> {
     let tree = context.tree(SOURCE)?;
     let rows = calls(context)?
@@ -148,7 +149,7 @@ pub(super) fn aclnn(context: &Context) -> Result<Content> {
     Ok(unnamed(&["overload", "functions"], &remarks, rows).into())
 }
 
-/// When the kernel of an overload computes on the host.
+/// Returns when the kernel of an overload computes on the host.
 fn host_kind(name: &str, flags: &str, sources: &Sources) -> Option<&'static str> {
     let function = function_of(name);
     let conditions = |functions: &BTreeMap<String, Vec<Function>>| -> Vec<String> {
@@ -167,7 +168,7 @@ fn host_kind(name: &str, flags: &str, sources: &Sources) -> Option<&'static str>
     }
 }
 
-/// `host.tsv`.
+/// Extracts `host.tsv`.
 pub(super) fn host(context: &Context) -> Result<Content> {
     let columns = columns::read(context)?;
     let mut branches = context.branches(SOURCE, r"^\d+\.\d+\.\d+$")?;

@@ -1,7 +1,7 @@
-//! What sentences of the documents of torch_npu are reduced to: a word that `data/ops/limits.tsv`
-//! explains. The sentences stay in the documents.
+//! Maps sentences of the torch_npu documents to words that `data/ops/limits.tsv` explains. The
+//! sentences themselves stay in the documents.
 
-/// Data types as the documents write them.
+/// Data types in the spelling of the documents.
 pub(super) const DTYPES: [&str; 15] = [
     "bf16",
     "fp16",
@@ -20,8 +20,9 @@ pub(super) const DTYPES: [&str; 15] = [
     "complex128",
 ];
 
-/// Pattern and word: the first pattern that a sentence contains. `{DTYPE}` is any of [`DTYPES`]. An
-/// empty word: the sentence limits nothing. Source: the sentences below `docs/zh` of Ascend/pytorch.
+/// Patterns with their words. The first pattern in a sentence counts. `{DTYPE}` is any of
+/// [`DTYPES`]. An empty word means that the sentence is not a limit. Source: the sentences below
+/// `docs/zh` of Ascend/pytorch.
 #[rustfmt::skip]
 pub(super) const PATTERNS: &[(&str, &str)] = &[
     (r"额外支持|带dim场景不支持|：(self)?仅?支持{DTYPE}|950DT：不支持|属性mode(为|非)constant", "dtype_by_case"),

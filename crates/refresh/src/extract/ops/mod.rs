@@ -55,7 +55,7 @@ pub(super) const EXTRACTORS: &[Extractor] = &[
     ),
 ];
 
-/// A table that holds what its sources hold.
+/// Declares a table that is made only from its sources.
 const fn table(
     file: &'static str,
     key: Key,
@@ -64,7 +64,7 @@ const fn table(
     Extractor { file, key, vanished: Vanished::Drop, extract }
 }
 
-/// A table whose file does not name its columns: readers know them by position.
+/// Creates a table whose file has no column names, because readers use positions.
 fn unnamed(columns: &[&str], remarks: &str, rows: Vec<Vec<String>>) -> crate::table::Table {
     let mut table = crate::table::Table::with_columns(columns);
     table.named = false;
@@ -73,8 +73,8 @@ fn unnamed(columns: &[&str], remarks: &str, rows: Vec<Vec<String>>) -> crate::ta
     table
 }
 
-/// Reads a version that a table has again out of its wheel, and lists the differences: of PyTorch
-/// for `aten.tsv`, of torch_npu for `kernels.tsv`.
+/// Reads a known version from its wheel again, and lists the differences: a PyTorch version for
+/// `aten.tsv`, a torch_npu version for `kernels.tsv`.
 pub(crate) fn verify(
     context: &crate::context::Context,
     file: &str,

@@ -1,8 +1,8 @@
-//! `aten.tsv`, `sync.tsv`: what `native_functions.yaml` states of each overload of aten.
+//! `aten.tsv`, `sync.tsv`: the properties of each aten overload in `native_functions.yaml`.
 //!
-//! Versions of PyTorch that were published do not change, and their wheels are large: rows of known
-//! versions are kept, and only versions that the table lacks are read, out of their wheels.
-//! `--verify VERSION` reads a known version again and compares it.
+//! Published PyTorch versions do not change, and their wheels are large. So rows of known versions
+//! are kept, and only new versions are read, from their wheels. `--verify VERSION` reads a known
+//! version again and compares it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -32,7 +32,7 @@ struct Native {
     flags: String,
 }
 
-/// What `native_functions.yaml` of one version states.
+/// The content of `native_functions.yaml` of one version.
 #[derive(Debug)]
 struct Functions {
     overloads: BTreeMap<String, Native>,
@@ -61,8 +61,9 @@ impl Functions {
     }
 }
 
-/// The overload that a generated one calls: the functional form if there is one, else the one in
-/// place. The entry that lists a generated overload under `autogen` may be another.
+/// Returns the overload that a generated one calls: the functional form if there is one, or else
+/// the in-place form. The entry that lists the generated overload under `autogen` may be a
+/// different one.
 fn generated_from(name: &str, names: &BTreeSet<String>) -> Option<String> {
     let (base, overload) = name.split_once('.').unwrap_or((name, ""));
     let dot = if overload.is_empty() { String::new() } else { format!(".{overload}") };
@@ -79,7 +80,7 @@ fn generated_from(name: &str, names: &BTreeSet<String>) -> Option<String> {
     guesses.into_iter().find(|guess| guess != name && names.contains(guess))
 }
 
-/// Overloads with one of [`TAGS`].
+/// Returns the overloads with one of [`TAGS`].
 fn tags(text: &str) -> Result<BTreeSet<(String, String)>> {
     let mut found = BTreeSet::new();
     let Some(root) = yaml::read(text).map_err(|error| anyhow!(error))? else { return Ok(found) };
@@ -101,13 +102,13 @@ fn tags(text: &str) -> Result<BTreeSet<(String, String)>> {
     Ok(found)
 }
 
-/// The version in the name of a wheel of torch.
+/// Returns the version in the name of a torch wheel.
 fn version_of(file: &IndexFile) -> Option<&str> {
     let (package, rest) = file.name.strip_suffix(".whl")?.split_once('-')?;
     (package == "torch").then(|| rest.split('-').next()).flatten()
 }
 
-/// The smallest wheels of a version: the file is the same in all of them.
+/// Returns the smallest wheel of a version, because all of them contain the same file.
 fn wheel<'f>(files: &'f [IndexFile], version: &str) -> Result<&'f IndexFile> {
     let mut same: Vec<&IndexFile> =
         files.iter().filter(|file| !file.yanked && version_of(file) == Some(version)).collect();
@@ -124,12 +125,12 @@ fn read(context: &Context, files: &[IndexFile], version: &str) -> Result<Functio
     Functions::parse(&text).with_context(|| format!("{}:{MEMBER}", file.name))
 }
 
-/// First two numbers of a version.
+/// Returns the first two numbers of a version.
 fn minor(version: &str) -> Vec<u32> {
     numbers(version).into_iter().take(2).collect()
 }
 
-/// Releases of torch whose first two numbers are later than those of `known`: the first of each.
+/// Returns the first torch release of each minor version after that of `known`.
 fn later(files: &[IndexFile], known: &str) -> Vec<String> {
     let mut versions: Vec<(Version, String)> = files
         .iter()
@@ -144,7 +145,7 @@ fn later(files: &[IndexFile], known: &str) -> Vec<String> {
     versions.into_iter().map(|(_, text)| text).collect()
 }
 
-/// The versions of PyTorch that a table names, and its rows.
+/// Returns the PyTorch versions of a table, and its rows.
 fn known(context: &Context) -> Result<(Vec<String>, Vec<Vec<String>>)> {
     let table = own_table(context, ATEN, &["overload", "source", "runs"])?;
     let versions = table.remarks.iter().find_map(|remark| remark.strip_prefix("Versions: "));
@@ -152,7 +153,7 @@ fn known(context: &Context) -> Result<(Vec<String>, Vec<Vec<String>>)> {
     Ok((versions.split(' ').map(str::to_owned).collect(), table.rows))
 }
 
-/// The versions of PyTorch that the table will have.
+/// Returns the PyTorch versions that the table will have.
 pub(super) fn versions(context: &Context) -> Result<Vec<String>> {
     let (mut versions, _) = known(context)?;
     let last = versions.last().cloned().unwrap_or_default();
@@ -162,15 +163,15 @@ pub(super) fn versions(context: &Context) -> Result<Vec<String>> {
     Ok(versions)
 }
 
-/// The version in the table whose overloads a version of PyTorch has. A patch changes none: `2.9.1`
-/// has those of `2.9.0`.
+/// Returns the version in the table that has the overloads of a PyTorch version. A patch release
+/// changes no overloads: `2.9.1` has those of `2.9.0`.
 pub(super) fn overloads_of(versions: &[String], torch: &str) -> Option<String> {
     let same = versions.iter().filter(|known| minor(known) == minor(torch));
     let before = same.filter(|known| numbers(known) <= numbers(torch));
     before.max_by_key(|known| numbers(known)).cloned()
 }
 
-/// Versions to read, with what they state.
+/// Returns the versions to read, with their content.
 fn new_versions(context: &Context, known: &str) -> Result<Vec<(String, Functions)>> {
     if context.pinned() {
         return Ok(Vec::new());
@@ -180,7 +181,7 @@ fn new_versions(context: &Context, known: &str) -> Result<Vec<(String, Functions
     versions.map(|version| Ok((version.clone(), read(context, &files, &version)?))).collect()
 }
 
-/// `aten.tsv`.
+/// Extracts `aten.tsv`.
 pub(super) fn aten(context: &Context) -> Result<Content> {
     let (mut versions, rows) = known(context)?;
     let last = versions.last().cloned().unwrap_or_default();
@@ -237,7 +238,7 @@ pub(super) fn aten(context: &Context) -> Result<Content> {
     Ok(unnamed(&["overload", "source", "runs"], &remarks, rows).into())
 }
 
-/// `sync.tsv`. Rows of versions that were read before stay.
+/// Extracts `sync.tsv`. Rows of previously read versions are kept.
 pub(super) fn sync(context: &Context) -> Result<Content> {
     let (versions, _) = known(context)?;
     let last = versions.last().cloned().unwrap_or_default();
@@ -259,7 +260,7 @@ pub(super) fn sync(context: &Context) -> Result<Content> {
     Ok(unnamed(&["overload", "tag"], &remarks, rows).into())
 }
 
-/// Reads a version that the tables have out of its wheel again, and lists the differences.
+/// Reads a known version from its wheel again, and lists the differences.
 pub(super) fn verify(context: &Context, version: &str) -> Result<Vec<String>> {
     let (versions, rows) = known(context)?;
     let at = versions.iter().position(|known| known == version);
@@ -277,7 +278,7 @@ pub(super) fn verify(context: &Context, version: &str) -> Result<Vec<String>> {
         let values = runs::values(cell, versions.len());
         let values = values.with_context(|| format!("{ATEN}: {name}: `{cell}`"))?;
         let Some(Some(flags)) = values.into_iter().nth(at) else { continue };
-        // One source is stated for all versions.
+        // The table has one source for all versions.
         let made = flags.contains(['d', 'a']);
         let source = (made && source != "-").then(|| source.clone());
         table.insert(name.clone(), Native { source, flags });

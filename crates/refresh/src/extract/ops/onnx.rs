@@ -1,4 +1,4 @@
-//! `onnx.tsv`: operators of ONNX that CANN maps to operators of its own.
+//! `onnx.tsv`: the ONNX operators that CANN maps to its operators.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,8 @@ struct Mapping {
     cann: BTreeSet<String>,
 }
 
-/// Adds the operators that a plug-in registers: `REGISTER_CUSTOM_OP("Abs")…OriginOpType({"ai.onnx::8::Abs"})`.
+/// Adds the operators that a plug-in registers:
+/// `REGISTER_CUSTOM_OP("Abs")…OriginOpType({"ai.onnx::8::Abs"})`.
 fn plugin(text: &str, found: &mut BTreeMap<String, Mapping>) -> Result<()> {
     let registration = Regex::new(r#"(?s)REGISTER_CUSTOM_OP\("(\w+)"\)(.*?);"#)?;
     let origin = Regex::new(r"([\w.]+)::(\d+)::(\w+)")?;
@@ -38,13 +39,13 @@ fn plugin(text: &str, found: &mut BTreeMap<String, Mapping>) -> Result<()> {
     Ok(())
 }
 
-/// First and last number of a cell such as `8-18`.
+/// Parses the first and last number of a cell such as `8-18`.
 fn span(cell: &str) -> Option<(u32, u32)> {
     let (low, high) = cell.split_once('-')?;
     Some((low.parse().ok()?, high.parse().ok()?))
 }
 
-/// `onnx.tsv`.
+/// Extracts `onnx.tsv`.
 pub(super) fn extract(context: &Context) -> Result<Content> {
     let mut plugins: BTreeMap<String, Mapping> = BTreeMap::new();
     let mut places = Vec::new();

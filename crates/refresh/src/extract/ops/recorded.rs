@@ -1,4 +1,4 @@
-//! `recorded/wheel_dispatch.tsv`: what the dispatcher holds after a wheel registered itself.
+//! `recorded/wheel_dispatch.tsv`: the dispatcher content after a wheel registered its operators.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ const FILE: &str = "ops/recorded/wheel_dispatch.tsv";
 pub(super) struct Recording {
     /// Versions of the wheels.
     pub(super) wheels: Vec<String>,
-    /// Class by wheel, by overload of aten.
+    /// Classes by wheel, for each aten overload.
     pub(super) aten: BTreeMap<String, Vec<Option<String>>>,
-    /// The same of operators of torch_npu.
+    /// Classes by wheel, for each torch_npu operator.
     pub(super) npu: BTreeMap<String, Vec<Option<String>>>,
 }
 
-/// The version of PyTorch that a wheel is made for: `2.7.1.post11` is for `2.7.1`.
+/// Returns the PyTorch version of a wheel: `2.7.1.post11` is for `2.7.1`.
 pub(super) fn torch_of(wheel: &str) -> String {
     wheel.split('.').take(3).collect::<Vec<_>>().join(".")
 }

@@ -1,4 +1,4 @@
-//! Registration files of torch_npu and op-plugin: which overloads have an NPU kernel.
+//! The registration files of torch_npu and op-plugin: the overloads with an NPU kernel.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,16 @@ use audit::ops::installed::yaml::{self, Node, Value};
 
 use crate::repository::Tree;
 
-/// Kernels by the name of the overload.
+/// Kernels by overload name.
 pub(super) type Kernels = BTreeMap<String, Kernel>;
 
 /// How a kernel reaches the device.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Kernel {
-    /// N calls aclnn, L compiles an operator of the graph engine, T is part of torch_npu itself, Q is
-    /// for quantized tensors alone.
+    /// N: calls aclnn. L: compiles an operator of the graph engine. T: is part of torch_npu itself.
+    /// Q: supports only quantized tensors.
     flags: BTreeSet<char>,
-    /// An operator of torch_npu instead of one of PyTorch.
+    /// Whether it is an operator of torch_npu instead of PyTorch.
     pub(super) custom: bool,
     section: String,
     /// The aclnn function that the code generator calls.
@@ -24,24 +24,24 @@ pub(super) struct Kernel {
 }
 
 impl Kernel {
-    /// `NLT`, if there is a kernel for dense tensors.
+    /// Returns the flags `NLT` if there is a kernel for dense tensors.
     pub(super) fn dense(&self) -> Option<String> {
         if self.flags.contains(&'Q') { None } else { self.any() }
     }
 
-    /// Whether it is a kernel for tensors of any kind.
+    /// Returns whether it is a kernel for tensors of any kind.
     pub(super) fn is_any(&self) -> bool {
         !self.flags.is_empty()
     }
 
-    /// `NLT`, for tensors of any kind.
+    /// Returns the flags `NLT` for tensors of any kind.
     pub(super) fn any(&self) -> Option<String> {
         let flags: String = "NLT".chars().filter(|flag| self.flags.contains(flag)).collect();
         (!flags.is_empty()).then_some(flags)
     }
 }
 
-/// Sections of a registration file in the order of the file, with their entries.
+/// Returns the sections of a registration file in order, with their entries.
 fn sections(text: &str) -> Result<Vec<(String, Node)>> {
     let root = yaml::read(text).map_err(|error| anyhow!(error))?.context("the file is empty")?;
     let root = root.map().map_err(|error| anyhow!(error))?;
@@ -50,7 +50,7 @@ fn sections(text: &str) -> Result<Vec<(String, Node)>> {
     Ok(sections)
 }
 
-/// An entry: its schema and its fields.
+/// Parses an entry: its schema and its fields.
 fn entry(node: Node) -> Result<(String, BTreeMap<String, Node>)> {
     let place = node.place;
     match node.value {
@@ -76,7 +76,8 @@ fn texts(node: &Node) -> Vec<&str> {
     }
 }
 
-/// Whether a field names a version: `all_version`, `[v2.1, newest]` (a range), `[v2.1]`, `v2.1, v2.2`.
+/// Returns whether a field contains a version: `all_version`, `[v2.1, newest]` (a range), `[v2.1]`,
+/// `v2.1, v2.2`.
 fn names_version(field: Option<&Node>, version: &str, all: &[String]) -> bool {
     let Some(field) = field else { return false };
     let words = texts(field);
@@ -102,7 +103,7 @@ fn is_set(field: Option<&Node>) -> bool {
     })
 }
 
-/// The versions that a file of op-plugin for all of them lists.
+/// Returns the versions listed in an op-plugin file for all versions.
 pub(super) fn versions_of(text: &str) -> Result<Vec<String>> {
     let all = sections(text)?;
     let versions = all.iter().find(|(name, _)| name == "all_version");
@@ -111,13 +112,13 @@ pub(super) fn versions_of(text: &str) -> Result<Vec<String>> {
         .unwrap_or_default())
 }
 
-/// What op-plugin registers for a version of PyTorch (`v2.7`), out of a file for all versions
-/// (`every`), or of one for this version alone.
+/// Returns the op-plugin registrations for a PyTorch version (`v2.7`), from a file for all versions
+/// (`every`) or for only this version.
 pub(super) fn op_plugin(text: &str, version: &str, every: bool) -> Result<Kernels> {
     let all = if every { versions_of(text)? } else { Vec::new() };
     let mut kernels = Kernels::new();
     for (section, node) in sections(text)? {
-        // Lists of what the vendor leaves to the CPU, and what it does not support.
+        // These sections list operators that the vendor runs on the CPU or does not support.
         let no_kernels = ["all_version", "tocpu", "unsupported"].contains(&section.as_str());
         let quantized_later = section == "quant" && ["v1.11", "v2.0", "v2.1"].contains(&version);
         let Value::List(list) = node.value else { continue };
@@ -168,7 +169,7 @@ pub(super) fn op_plugin(text: &str, version: &str, every: bool) -> Result<Kernel
     Ok(kernels)
 }
 
-/// What torch_npu itself registers.
+/// Returns the registrations of torch_npu itself.
 pub(super) fn torch_npu(text: &str) -> Result<Kernels> {
     let mut sections: BTreeMap<String, Node> = sections(text)?.into_iter().collect();
     let mut kernels = Kernels::new();
@@ -188,7 +189,7 @@ pub(super) fn torch_npu(text: &str) -> Result<Kernels> {
     Ok(kernels)
 }
 
-/// Both together.
+/// Merges the registrations of torch_npu and op-plugin.
 pub(super) fn merge(own: Kernels, op_plugin: Kernels) -> Kernels {
     let mut merged = Kernels::new();
     for (name, kernel) in own.into_iter().chain(op_plugin) {
@@ -212,12 +213,12 @@ pub(super) fn merge(own: Kernels, op_plugin: Kernels) -> Kernels {
     merged
 }
 
-/// The file of op-plugin for a version of PyTorch, and whether it holds all versions.
+/// Returns the op-plugin file for a PyTorch version, and whether it covers all versions.
 pub(super) fn file_of(tree: &Tree<'_>, version: &str) -> Result<(String, bool)> {
     const EVERY: &str = "op_plugin/config/op_plugin_functions.yaml";
     if tree.has(EVERY)? {
         let first = tree.text(EVERY)?;
-        // The whole file need not be parsed for its list of versions, which is one line.
+        // The list of versions is one line, so the complete file need not be parsed.
         let line = first.lines().find_map(|line| line.strip_prefix("all_version:"));
         let listed = line.map(|line| {
             line.trim().trim_matches(['[', ']']).split(',').any(|word| word.trim() == version)

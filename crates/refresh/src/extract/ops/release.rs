@@ -1,4 +1,4 @@
-//! Releases of torch_npu: which tags and branches have a table, and their order.
+//! Releases of torch_npu: the tags and branches with a table, and their order.
 
 use std::sync::LazyLock;
 
@@ -11,22 +11,22 @@ use crate::repository::Tree;
 /// ID of the repository in `data/sources.toml`.
 pub(super) const SOURCE: &str = "ascend-pytorch";
 
-/// One table: a release for one version of PyTorch.
+/// One table: a release for one PyTorch version.
 #[derive(Debug)]
 pub(super) struct Release<'c> {
-    /// Version of PyTorch.
+    /// PyTorch version.
     pub(super) torch: String,
     /// `7.3.0`, `branch:26.1.0`, `26.2.0-beta.1`, `master`.
     pub(super) name: String,
     pub(super) tree: Tree<'c>,
 }
 
-/// The version of PyTorch with the longest support: the main line is read for it too, besides the
-/// versions from the newest release branch on.
+/// The PyTorch version with the longest support. The main line is read for it, in addition to the
+/// versions since the newest release branch.
 const LONG_SUPPORT: &str = "2.7.1";
 /// The first release with op-plugin as a submodule.
 const FIRST: &str = "5.0.rc3";
-/// The oldest version of PyTorch whose release branches are read.
+/// The oldest PyTorch version whose release branches are read.
 const OLDEST_BRANCH: &str = "2.1.0";
 
 static TAG: LazyLock<Regex> = LazyLock::new(|| {
@@ -36,13 +36,13 @@ static BRANCH: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"^v(\d+\.\d+\.\d+)-(\d+\.\d+\.[0-9a-z]+)$").expect("a branch pattern")
 });
 
-/// The numbers in a version.
+/// Returns the numbers in a version.
 pub(super) fn numbers(version: &str) -> Vec<u32> {
     let parts = version.split(|c: char| !c.is_ascii_digit()).filter(|part| !part.is_empty());
     parts.map(|part| part.parse().unwrap_or(u32::MAX)).collect()
 }
 
-/// Sorts candidates before the release, its branch after it, and the main line last.
+/// Returns a sort key: candidates before the release, its branch after it, and the main line last.
 pub(super) fn order(release: &str) -> (Vec<u32>, u8, Vec<u32>) {
     if release == "master" {
         return (vec![u32::MAX], 9, Vec::new());
@@ -66,7 +66,7 @@ pub(super) fn order(release: &str) -> (Vec<u32>, u8, Vec<u32>) {
     (main, 2, if branch { vec![9] } else { Vec::new() })
 }
 
-/// What a tag stands for: release and version of PyTorch. Nothing for tags of trial builds.
+/// Returns the release and PyTorch version of a tag; `None` for tags of trial builds.
 fn tag(name: &str) -> Option<(String, String)> {
     let found = TAG.captures(name)?;
     let (release, torch) = (&found[1], &found[2]);
@@ -74,10 +74,10 @@ fn tag(name: &str) -> Option<(String, String)> {
     (!trial && order(release) >= order(FIRST)).then(|| (release.to_owned(), torch.to_owned()))
 }
 
-/// Names of `tags` and `branches` that have a table: (name of the ref, release, version of PyTorch).
+/// Returns the `tags` and `branches` with a table: (name of the ref, release, PyTorch version).
 ///
-/// All releases; the newest beta of a version of PyTorch that has no release yet; the newest release
-/// branch of each version of PyTorch.
+/// These are all releases, the newest beta of a PyTorch version without release, and the newest
+/// release branch of each PyTorch version.
 fn chosen(tags: &[String], branches: &[String]) -> Vec<(String, String, String)> {
     let known: Vec<(&String, String, String)> = tags
         .iter()
@@ -110,8 +110,8 @@ fn chosen(tags: &[String], branches: &[String]) -> Vec<(String, String, String)>
     found
 }
 
-/// All releases that have a table, ordered by version of PyTorch and then by release.
-/// `main_line` are the versions of PyTorch that the main line registers kernels for.
+/// Returns all releases with a table, ordered by PyTorch version and then by release. `main_line`
+/// contains the PyTorch versions that the main line registers kernels for.
 pub(super) fn all(
     context: &Context,
     main_line: impl FnOnce(&Tree<'_>) -> Result<Vec<String>>,
@@ -124,7 +124,7 @@ pub(super) fn all(
     let before = if context.pinned() { context.own("ops/tables.tsv")? } else { None };
     let mut found = Vec::new();
     for (name, release, torch) in chosen(&tag_names, &branch_names) {
-        // Tags do not move; which of them existed, the table of that day states.
+        // Tags do not move. The old table lists the tags that existed when it was made.
         let recorded = format!("\trelease\t{torch}\t{release}\t");
         if before.as_ref().is_some_and(|table| !table.contains(&recorded)) {
             continue;

@@ -1,6 +1,6 @@
-//! Values over neighbouring columns: `0-11:NL 12:L`.
+//! Values over neighboring columns: `0-11:NL 12:L`.
 
-/// `FIRST-LAST:VALUE` of each run of equal values; columns without a value are left out.
+/// Formats each run of equal values as `FIRST-LAST:VALUE`. Columns without a value are left out.
 pub(super) fn runs<T: AsRef<str>>(values: &[Option<T>]) -> String {
     let value = |at: usize| values.get(at).and_then(Option::as_ref).map(AsRef::as_ref);
     let mut found: Vec<String> = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn runs<T: AsRef<str>>(values: &[Option<T>]) -> String {
     found.join(" ")
 }
 
-/// The values of `count` columns that a cell of runs holds. Nothing if it has another form.
+/// Parses a cell of runs into the values of `count` columns; `None` if it has another form.
 pub(super) fn values(cell: &str, count: usize) -> Option<Vec<Option<String>>> {
     let mut values = vec![None; count];
     for run in cell.split(' ').filter(|run| !run.is_empty()) {

@@ -1,6 +1,6 @@
-//! Registrations in published wheels: which overloads the files inside a wheel list.
+//! Registrations in published wheels: the overloads in the registration files of a wheel.
 //!
-//! A wheel never changes, so a wheel that the tables have is not read again.
+//! A wheel never changes, so a wheel in the tables is not read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -25,19 +25,19 @@ const FILES: [(&str, bool); 2] = [
     ("torch_npu/csrc/aten/npu_native_functions.yaml", true),
     ("torch_npu/csrc/aten/npu_native_functions_by_codegen.yaml", false),
 ];
-/// Largest registration file.
+/// The maximum size of a registration file.
 const MAX_FILE: u64 = 16 << 20;
 
 /// One wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Wheel {
     pub(super) version: String,
-    /// Day on which it was built.
+    /// Day of the build.
     pub(super) day: String,
     pub(super) kernels: Kernels,
 }
 
-/// The version in the name of a wheel of torch_npu, unless it is a prerelease.
+/// Returns the version in the name of a torch_npu wheel; `None` for a prerelease.
 fn version_of(file: &IndexFile) -> Option<(Version, &str)> {
     let (package, rest) = file.name.strip_suffix(".whl")?.split_once('-')?;
     let text = rest.split('-').next().filter(|_| package == "torch_npu")?;
@@ -45,7 +45,7 @@ fn version_of(file: &IndexFile) -> Option<(Version, &str)> {
     (!file.yanked && !version.any_prerelease() && !version.is_local()).then_some((version, text))
 }
 
-/// One wheel of each version: the files are the same for all interpreters and architectures.
+/// Returns one wheel per version, because all interpreters and architectures have the same files.
 fn versions(files: &[IndexFile]) -> BTreeMap<Version, (&str, &IndexFile)> {
     let mut found = BTreeMap::new();
     for file in files {
@@ -56,7 +56,7 @@ fn versions(files: &[IndexFile]) -> BTreeMap<Version, (&str, &IndexFile)> {
     found
 }
 
-/// All final versions of the index without those in `released`, oldest first.
+/// Returns all final versions of the index that are not in `released`, oldest first.
 pub(super) fn all(context: &Context, released: &BTreeSet<&str>) -> Result<Vec<Wheel>> {
     let mut known = known(context, &[KIND])?;
     known.retain(|wheel| !released.contains(wheel.version.as_str()));
@@ -93,13 +93,13 @@ fn read(context: &Context, version: &str, file: &IndexFile) -> Result<Wheel> {
     Ok(Wheel { version: version.to_owned(), day, kernels })
 }
 
-/// Flags in the order of the tables. `K` stands where nothing else is known.
+/// Returns the flags in the order of the tables; `K` if no other flag is known.
 fn ordered(flags: &str) -> String {
     let known: String = "NLT".chars().filter(|flag| flags.contains(*flag)).collect();
     if known.is_empty() { "K".to_owned() } else { known }
 }
 
-/// The wheels of some kinds that the tables have.
+/// Returns the wheels of some kinds in the tables.
 fn known(context: &Context, kinds: &[&str]) -> Result<Vec<Wheel>> {
     if context.own(TABLES)?.is_none() {
         return Ok(Vec::new());
@@ -133,8 +133,8 @@ fn known(context: &Context, kinds: &[&str]) -> Result<Vec<Wheel>> {
     Ok(wheels.into_iter().map(|(_, wheel)| wheel).collect())
 }
 
-/// Reads the files of a wheel again and lists where its column differs. For a wheel whose
-/// dispatcher was recorded, that is how far files and dispatcher agree.
+/// Reads the files of a wheel again and lists the differences to its column. For a wheel with a
+/// recorded dispatcher, these are the differences between files and dispatcher.
 pub(super) fn verify(context: &Context, version: &str) -> Result<Vec<String>> {
     let known = known(context, &[KIND, "wheel"])?;
     let known = known.into_iter().find(|wheel| wheel.version == version);

@@ -9,14 +9,14 @@ use super::{Inputs, OTHER_FORMATS, entries, file_name, rotate};
 use crate::same::case::{Case, Plan, arg_array, args};
 use crate::workspace;
 
-/// Variants that every input is examined with.
+/// Variants for every input.
 const VARIANTS: [(&str, &str); 3] = [
     ("text-en", "--torch-npu 2.9.0"),
     ("text-zh", "--torch-npu 2.9.0 --lang zh -v"),
     ("json", "--torch-npu 2.9.0 --json"),
 ];
 
-/// Further variants of some inputs.
+/// Variants for some inputs.
 const MORE: [(&str, &str); 13] = [
     ("json-2.1", "--torch-npu 2.1.0 --json --all"),
     ("default-version", ""),
@@ -33,7 +33,7 @@ const MORE: [(&str, &str); 13] = [
     ("color", "--torch-npu 2.9.0 --color always"),
 ];
 
-/// Further variants of Python sources.
+/// Variants for Python sources.
 const SOURCES: [(&str, &str); 6] = [
     ("backward", "--torch-npu 2.9.0 --backward --json"),
     ("suggest", "--torch-npu 2.9.0 --suggest"),
@@ -76,7 +76,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Model files with known operators.
+/// Adds model files with known operators.
 fn add_samples(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     let Some(dir) = inputs.shared(plan, "samples/ops", "models") else { return Ok(()) };
     let paths = entries(&dir)?;
@@ -111,7 +111,7 @@ fn add_samples(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Python sources.
+/// Adds Python sources.
 fn add_sources(plan: &mut Plan, name: &str, path: &Path, thorough: bool) {
     let case = |variant: &str| {
         Case::new(format!("{name}/{variant}")).step(args!["audit-ops", path.display()])
@@ -129,7 +129,7 @@ fn add_sources(plan: &mut Plan, name: &str, path: &Path, thorough: bool) {
     }
 }
 
-/// Lists of operators: every overload of the table, in parts.
+/// Adds operator lists: every overload of the table, in parts.
 fn add_lists(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     let tables = workspace::find_files(&inputs.root, "data/ops/aten.tsv");
     let Some(table) = tables.first() else {
@@ -162,7 +162,7 @@ fn add_lists(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Installations, configurations, damaged inputs and refusals.
+/// Adds installations, configurations, damaged inputs and rejected command lines.
 fn add_others(plan: &mut Plan, inputs: &Inputs<'_>) {
     let model = "import torch\nimport torch.nn.functional as F\n\n\ndef f(gate, up, q, cos, sin):\n    \
                  y = F.silu(gate) * up\n    return y, (q * cos) + (rotate_half(q) * sin)\n\n\n\

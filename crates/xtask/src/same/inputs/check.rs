@@ -7,7 +7,7 @@ use super::{Inputs, rotate, strings};
 use crate::fixtures::Machine;
 use crate::same::case::{Case, Plan, arg_array, args};
 
-/// Variants of `check` that every machine is examined with.
+/// Variants of `check` for every machine.
 const VARIANTS: [(&str, &str); 4] = [
     ("text-en", "--lang en"),
     ("verbose-zh", "-v --lang zh"),
@@ -15,7 +15,7 @@ const VARIANTS: [(&str, &str); 4] = [
     ("html", "--format html"),
 ];
 
-/// Variants that every sixth machine is examined with.
+/// Variants for every sixth machine.
 const ROTATED: [(&str, &str); 31] = [
     ("text-zh", "--lang zh"),
     ("verbose-en", "-v --lang en"),
@@ -90,7 +90,7 @@ fn check(machine: &Machine, variant: &str) -> Case {
     ])
 }
 
-/// Options that are tried on a few machines.
+/// Adds options that are tried on a few machines.
 fn add_options(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     let listed = inputs.ask(&arg_array!["explain", "--list", "--json"])?;
     let families = strings(&listed, &["items", "family"]);
@@ -100,7 +100,7 @@ fn add_options(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     for name in ["ok-vllm-container", "f02-env-not-sourced", "f19-mixed-cann"] {
         let machine = inputs.machine(name);
         for family in &families {
-            // Families of findings that `check` has no checks for are refused.
+            // Finding families without checks in `check` are rejected.
             let only = check(machine, &format!("only-{family}")).flags("-v --only").flags(family);
             plan.add(only.refused());
         }
@@ -131,10 +131,10 @@ fn add_options(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
         }
         let vars = "{\"ASCEND_HOME_PATH\": \"/usr/local/Ascend/cann\"}";
         plan.add(check(machine, "env-json").flags("--env-file vars.json").file("vars.json", vars));
-        // A closed standard output is not examined, a small width is.
+        // The cases cover a small width, but not a closed standard output.
         plan.add(check(machine, "narrow").env("COLUMNS", "40"));
     }
-    // The machine of the run itself; its report has no measured sizes in text.
+    // The machine of the run itself, whose text report has no measured sizes.
     for (variant, flags) in [("text", "--no-npu-smi"), ("line", "--format line --no-npu-smi")] {
         plan.add(Case::new(format!("check/live/{variant}")).step(args!["check"]).flags(flags));
     }

@@ -63,7 +63,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     add_manifests(plan, inputs)
 }
 
-/// `manifest create` and `manifest wheel-check` on the installations of torch_npu.
+/// Adds `manifest create` and `manifest wheel-check` on the torch_npu installations.
 fn add_manifests(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     let installed: Vec<(&Machine, String)> = inputs
         .machines

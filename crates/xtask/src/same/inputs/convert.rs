@@ -12,7 +12,7 @@ use crate::same::case::{Case, Plan, arg_array, args};
 use crate::same::observe;
 use crate::workspace;
 
-/// Variants that write nothing, so that they need no copy of the tree.
+/// Variants that write nothing, so they need no copy of the tree.
 const READING: [(&str, &str); 24] = [
     ("dry-run-en", "--dry-run --lang en"),
     ("dry-run-zh", "--dry-run --lang zh"),
@@ -40,14 +40,14 @@ const READING: [(&str, &str); 24] = [
     ("max-size", "--dry-run --max-size 1"),
 ];
 
-/// Variants on a copy of a tree: the results are compared byte by byte.
+/// Variants on a copy of a tree, whose results are compared byte by byte.
 const WRITING: [(&str, &str); 3] = [
     ("in-place", ""),
     ("in-place-mark", "--mark --also messages --output report.json --json"),
     ("output", "--output-dir converted --json --output report.json"),
 ];
 
-/// More of them, for small trees.
+/// Additional variants for small trees.
 const WRITING_MORE: [(&str, &str); 4] = [
     ("in-place-backup", "--backup -q"),
     ("in-place-verbose-zh", "-v --lang zh"),
@@ -75,7 +75,8 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
         plan.skip("convert: no --repo");
     }
     for repo in &inputs.repos {
-        // A copy without git's metadata: with it, `convert` depends on the state of the work tree.
+        // With git metadata, `convert` would depend on the state of the work tree, so the copy has
+        // none.
         let name = format!("repo-{}", file_name(repo));
         let dir = inputs.subdir("repos")?.join(&name);
         observe::copy(repo, &dir)?;
@@ -99,7 +100,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Trees with more entries are converted in all variants that need no copy, others in some.
+/// Trees with more entries are converted only in the variants without a copy, and in few others.
 const LARGE: usize = 30;
 
 /// A tree to convert.
@@ -108,7 +109,7 @@ struct Tree<'a> {
     path: &'a Path,
     /// Selects the variants of small trees.
     number: usize,
-    /// Whether there is anything to convert, and so to undo.
+    /// Whether the tree contains code to convert, and therefore to undo.
     converts: bool,
 }
 
@@ -147,7 +148,7 @@ impl Tree<'_> {
         plan.add(twice.refused());
     }
 
-    /// Returns a case that reads the tree where it is.
+    /// Returns a case that reads the original tree.
     fn read(&self, variant: &str) -> Case {
         let case = Case::new(format!("convert/{}/{variant}", self.name));
         case.step(args!["convert", "--root", self.path.display()])
@@ -159,7 +160,7 @@ impl Tree<'_> {
         case.copy("tree", self.path).step(convert())
     }
 
-    /// Appends an undo, which is refused if nothing was converted.
+    /// Appends an undo, which is rejected if nothing was converted.
     fn undo(&self, case: Case, flags: &str) -> Case {
         let case = case.step(args!["convert", "--root", "tree", "--undo"]).flags(flags);
         if self.converts { case } else { case.refused() }
@@ -190,7 +191,7 @@ const SOURCE: &str = "import os\nimport torch\nimport torch.distributed as dist\
     torch.cuda.cudart().cudaProfilerStart()\n    print('cuda', x.to(device), \
     torch.load('a.pt'))\n\n\nif __name__ == '__main__':\n    main()\n";
 
-/// Writes encodings, line ends, names and files that need care.
+/// Writes files with unusual encodings, line ends, names and types.
 fn write_unusual_files(inputs: &Inputs<'_>) -> Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt as _;
     use std::os::unix::fs::PermissionsExt as _;
@@ -272,14 +273,14 @@ fn write_rule_examples(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<Option<Pa
             std::fs::create_dir_all(path.parent().context("an example without a directory")?)?;
             std::fs::write(&path, &text)?;
             let case = Case::new(format!("convert-rule/{id}")).file(&format!("tree/{name}"), text);
-            // The result in place is compared for all rules together.
+            // The results in place are compared once for all rules.
             plan.add(case.step(convert()).flags("--dry-run --json"));
         }
     }
     Ok(Some(dir))
 }
 
-/// Work trees of git: `convert` refuses to overwrite changes that are not committed.
+/// Adds git work trees, in which `convert` refuses to overwrite uncommitted changes.
 fn add_git(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     let dir = inputs.subdir("git-tree")?;
     std::fs::write(dir.join("a.py"), SOURCE)?;
@@ -329,7 +330,7 @@ fn add_refusals(plan: &mut Plan) {
         plan.add(case.refused());
     }
     let changed = Case::new("convert/refused/undo-after-change").file("tree/a.py", SOURCE);
-    // The second run writes a new file over the first one's result by its own output option.
+    // The second run overwrites the result of the first one through its own output option.
     let changed = changed.step(convert()).step(args!["explain", "CV0001", "-o", "tree/a.py"]);
     let undo = || args!["convert", "--root", "tree", "--undo"];
     plan.add(changed.clone().step(undo()).refused());

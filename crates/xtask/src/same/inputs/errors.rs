@@ -5,9 +5,9 @@ use anyhow::Result;
 use super::{Inputs, OTHER_FORMATS, rotate, strings};
 use crate::same::case::{Case, Plan, arg_array, args};
 
-/// Codes in one command line.
+/// The number of codes in one command line.
 const BATCH: usize = 100;
-/// Codes of each family that are translated alone, as people do.
+/// The number of codes of each family that are translated separately, as users do.
 const ALONE: usize = 4;
 
 /// Adds the cases.
@@ -29,7 +29,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     Ok(())
 }
 
-/// All codes of a family in batches, and some of them alone.
+/// Adds all codes of a family in batches, and some of them separately.
 fn add_codes(plan: &mut Plan, inputs: &Inputs<'_>, family: &str, index: usize) -> Result<()> {
     let listed = inputs.ask(&arg_array!["translate-error", "--list-codes", family, "--json"])?;
     let codes = strings(&listed, &["items", "codes", "code"]);
@@ -62,7 +62,7 @@ fn add_codes(plan: &mut Plan, inputs: &Inputs<'_>, family: &str, index: usize) -
     Ok(())
 }
 
-/// Inserts options before the codes, of which some start with a minus sign.
+/// Inserts options before the codes, because some codes start with a minus sign.
 fn before(mut case: Case, flags: &str) -> Case {
     for step in &mut case.steps {
         step.splice(1..1, flags.split_whitespace().map(str::to_owned));
@@ -92,7 +92,7 @@ fn add_searches(plan: &mut Plan) {
     }
 }
 
-/// Forms of codes that no list has, and data of the user.
+/// Adds forms of codes that are in no list, and user data.
 fn add_unusual(plan: &mut Plan) {
     for (name, args) in [
         ("hexadecimal", args!["0x7BC89"]),

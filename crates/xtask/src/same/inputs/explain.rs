@@ -62,7 +62,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the ids of the rules of `convert`, which no option lists.
+/// Returns the IDs of the rules of `convert`, which no option lists.
 pub(super) fn rule_ids(inputs: &Inputs<'_>) -> Vec<String> {
     let Ok(pattern) = Regex::new(r#"(?m)^id = "(CV\d{4})"$"#) else { return Vec::new() };
     let mut ids = BTreeSet::new();

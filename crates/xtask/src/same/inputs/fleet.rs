@@ -1,4 +1,4 @@
-//! `fleet merge` over reports that the old program writes of the test machines.
+//! `fleet merge` over reports that the old program writes for the test machines.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes a report for each machine that is wanted, each with a host name of its own.
+/// Writes a report for each wanted machine, each with a different host name.
 fn write_reports(
     inputs: &Inputs<'_>,
     dir: &str,
@@ -66,7 +66,7 @@ fn write_reports(
     Ok(dir)
 }
 
-/// Standard input, and documents that are damaged, repeated or of another kind.
+/// Adds standard input, and documents that are damaged, repeated or of another kind.
 fn add_streams(plan: &mut Plan, dir: &Path) -> Result<()> {
     let mut stream = Vec::new();
     let mut labeled = String::new();

@@ -1,4 +1,4 @@
-//! `translate-error` for logs: those of the repository, those of `--shared`, and one made of the
+//! `translate-error` for logs: those of the repository, those of `--shared`, and one from the
 //! examples of all signatures.
 
 use std::path::Path;
@@ -9,11 +9,11 @@ use super::{Inputs, OTHER_FORMATS, entries, file_name, rotate, strings};
 use crate::same::case::{Case, Plan, args};
 use crate::workspace;
 
-/// Variants that every log is read with.
+/// Variants for every log.
 const VARIANTS: [(&str, &str); 2] =
     [("json", "--json"), ("all-zh", "--all --why-not -v --lang zh")];
 
-/// Variants that every fourth log is read with.
+/// Variants for every fourth log.
 const ROTATED: [(&str, &str); 4] = [
     ("text-en", "--lang en"),
     ("text-zh", "--lang zh"),
@@ -21,7 +21,7 @@ const ROTATED: [(&str, &str); 4] = [
     ("explain", "--explain"),
 ];
 
-/// Further variants of some logs.
+/// Variants for some logs.
 const MORE: [(&str, &str); 7] = [
     ("redact", "--anonymize"),
     ("top", "--top 1"),
@@ -32,7 +32,7 @@ const MORE: [(&str, &str); 7] = [
     ("fail-on-never", "--fail-on never -q"),
 ];
 
-/// Every this many examples one is read as a log of its own.
+/// One of this number of examples is read as a separate log.
 const ALONE: usize = 8;
 
 /// Adds the cases.
@@ -62,7 +62,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Adds a log; `number` selects the variants besides those of all logs.
+/// Adds a log; `number` selects the variants in addition to those of all logs.
 fn add_log(plan: &mut Plan, group: &str, path: &Path, number: usize) {
     let name = file_name(path);
     let case = |variant: &str| {
@@ -98,7 +98,7 @@ fn add_log(plan: &mut Plan, group: &str, path: &Path, number: usize) {
     }
 }
 
-/// One log per file of signatures, with all its examples and counter-examples.
+/// Adds one log per signature file, with all its examples and counterexamples.
 fn add_signatures(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     let files = workspace::find_files_in(&inputs.root, "errors/signatures", "toml");
     if files.is_empty() {

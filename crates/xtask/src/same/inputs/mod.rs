@@ -1,7 +1,7 @@
 //! The cases of `same`, one module per subcommand.
 //!
-//! Lists of codes, causes, findings and versions come from the old program, so that they are
-//! complete and do not depend on where the data files are.
+//! Lists of codes, causes, findings and versions come from the old program, so they are complete
+//! and do not depend on the location of the data files.
 
 mod audit;
 mod check;
@@ -26,17 +26,17 @@ use super::program::Program;
 use crate::fixtures::Machine;
 use crate::process::Status;
 
-/// Formats of reports besides text and JSON.
+/// Formats of reports in addition to text and JSON.
 const OTHER_FORMATS: [&str; 6] = ["junit", "sarif", "markdown", "html", "openmetrics", "line"];
 
-/// Everything that cases are made of.
+/// The sources of all cases.
 #[derive(Debug)]
 pub(crate) struct Inputs<'a> {
     /// Root of the work tree.
     pub(crate) root: PathBuf,
     /// The old program, which writes the reports that are inputs of other cases.
     pub(crate) old: &'a Program,
-    /// Directory for inputs made during this run.
+    /// Directory for inputs created during this run.
     pub(crate) dir: PathBuf,
     pub(crate) machines: Vec<Machine>,
     pub(crate) shared: Option<PathBuf>,
@@ -64,7 +64,7 @@ impl Inputs<'_> {
         serde_json::from_slice(&output).with_context(|| format!("`{shown}` prints no JSON"))
     }
 
-    /// Returns whether the old program refuses a command line as wrong usage: cases of such an
+    /// Returns whether the old program rejects a command line as wrong usage. Cases of such an
     /// input compare the message.
     fn refuses(&self, args: &[String]) -> Result<bool> {
         let output = self.old.run(&Case::new("probe"), args, &self.dir)?;
@@ -120,10 +120,10 @@ fn entries(dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Returns every `share`-th variant, starting with another one for each input.
+/// Returns every `share`-th variant, with a different start for each input.
 ///
-/// Every variant is examined on many inputs, and every input with many variants, in a fraction of
-/// the time of all pairs.
+/// This way, every variant is examined on many inputs, and every input with many variants, in a
+/// fraction of the time of all pairs.
 fn rotate<T: Copy>(variants: &[T], input: usize, share: usize) -> impl Iterator<Item = T> {
     let chosen = move |&(index, _): &(usize, &T)| (index + input).is_multiple_of(share);
     variants.iter().enumerate().filter(chosen).map(|(_, variant)| *variant)
@@ -134,7 +134,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Returns all strings at the end of a path of keys; lists on the way are searched completely.
+/// Returns all strings at the end of a path of keys. Lists on the path are searched completely.
 fn strings(value: &Value, keys: &[&str]) -> Vec<String> {
     match (value, keys) {
         (Value::Array(items), _) => items.iter().flat_map(|item| strings(item, keys)).collect(),

@@ -1,4 +1,4 @@
-//! `report` over what the old program writes as JSON, and `bundle`.
+//! `report` over JSON output of the old program, and `bundle`.
 
 use anyhow::Result;
 
@@ -63,7 +63,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Bundles of copied machines; one of a live machine holds sizes that change.
+/// Adds bundles of copied machines. A bundle of a live machine would contain changing sizes.
 fn add_bundles(plan: &mut Plan, inputs: &Inputs<'_>) {
     for machine in inputs.machines.iter().step_by(6) {
         let root = machine.root.display();

@@ -2,7 +2,7 @@
 
 use crate::same::case::{Case, Plan, args};
 
-/// All subcommands; new ones change the help texts of the program itself.
+/// All subcommands. New ones change the help texts of the program itself.
 const COMMANDS: [&str; 15] = [
     "check",
     "convert",
@@ -21,7 +21,7 @@ const COMMANDS: [&str; 15] = [
     "completions",
 ];
 
-/// Wrong usage of any kind.
+/// Kinds of wrong usage.
 const WRONG: [(&str, &str); 16] = [
     ("unknown-option", "check --zebra"),
     ("misspelled-option", "check --rooot /"),

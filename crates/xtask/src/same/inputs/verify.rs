@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::{Inputs, OTHER_FORMATS};
 use crate::same::case::{Case, Plan, args};
 
-/// Runs without a library of CANN.
+/// Runs without a CANN library.
 const WITHOUT_DEVICES: [(&str, &str); 14] = [
     ("text-en", ""),
     ("text-zh", "--lang zh"),
@@ -25,7 +25,7 @@ const WITHOUT_DEVICES: [(&str, &str); 14] = [
     ("timeout", "--call-timeout 5 --dtype fp16"),
 ];
 
-/// Command lines that are refused.
+/// Rejected command lines.
 const REFUSED: [(&str, &str); 7] = [
     ("extended-without-yes", "--level extended"),
     ("stress-without-yes", "--rung stress"),
@@ -76,7 +76,7 @@ const FAULTS: [(&str, &str, &str); 36] = [
     ("sum", "part#1:flip", "--rung fabric"),
 ];
 
-/// The simulated libraries by the names of CANN 8.5.
+/// The simulated libraries by their names in CANN 8.5.
 const LIBRARIES: [(&str, &str); 5] = [
     ("libascendcl.so", "libascendcl.so"),
     ("libnnopbase.so", "libnnopbase.so"),
@@ -120,7 +120,7 @@ pub(crate) fn add(plan: &mut Plan, inputs: &Inputs<'_>) -> Result<()> {
 fn add_simulated(plan: &mut Plan, libraries: &Path) {
     let case = |name: String| {
         let case = Case::new(name).env("ASCEND_DOCTOR_ALLOW_SIM", "1");
-        // Ranks wait less long for a missing one than their parent does.
+        // Ranks must give up on a missing rank before their parent does.
         let case = case.env("ASCSIM_CONNECT_MS", "1500");
         let case = case.env("LD_LIBRARY_PATH", &libraries.display().to_string());
         case.step(args!["verify"]).timed()
@@ -131,8 +131,8 @@ fn add_simulated(plan: &mut Plan, libraries: &Path) {
         } else {
             format!("{flags} --call-timeout 4")
         };
-        // Two devices compile the same kernel at the same time: which one finds it in the cache
-        // depends on chance.
+        // If two devices compile the same kernel at the same time, chance decides which one finds
+        // it in the cache.
         let devices =
             if flags.contains("kernel") || flags.contains("standard") { "1" } else { "2" };
         for (variant, more) in [("text-zh", "-v --lang zh"), ("json", "--format json")] {
@@ -145,7 +145,7 @@ fn add_simulated(plan: &mut Plan, libraries: &Path) {
             );
         }
     }
-    // The tables of `markdown` and `html` hold durations.
+    // The tables of `markdown` and `html` contain durations.
     for format in ["junit", "sarif", "openmetrics", "line"] {
         let case = case(format!("verify/simulated/{format}")).env("ASCSIM_FAULT", "kernel@1+:flip");
         plan.add(case.flags("--format").flags(format));
