@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A generation of chips: what an ops package or a plug-in is built for.
+/// A generation of chips. Ops packages and plug-ins are built per generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ChipFamily {
@@ -36,7 +36,7 @@ pub enum ChipFamily {
 }
 
 impl ChipFamily {
-    /// All of them.
+    /// All generations.
     pub const ALL: [Self; 7] =
         [Self::A310, Self::A310P, Self::A310B, Self::A910, Self::A910B, Self::A3, Self::A950];
 
@@ -53,7 +53,7 @@ impl ChipFamily {
         }
     }
 
-    /// The name that people know.
+    /// The common name of the generation.
     pub const fn label(self) -> &'static str {
         match self {
             Self::A310 => "Ascend 310",
@@ -89,8 +89,8 @@ impl ChipFamily {
     /// From the name of a single `SoC`, with or without `Ascend` before it: `Ascend910B2C`,
     /// `ascend310p3`, `910ProB`, `Ascend910_9391`, `Ascend950PR_9579`.
     ///
-    /// `Ascend910B` without a digit is a chip of the first generation. `Ascend910` alone says
-    /// nothing: npu-smi prints it for both 910 and A3 (see `NpuChip::family` of the facts).
+    /// `Ascend910B` without a digit is a chip of the first generation. `Ascend910` without a suffix
+    /// gives `None`: npu-smi prints it for both 910 and A3 (see `NpuChip::family` of the facts).
     pub fn from_soc(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase();
         let name = name.strip_prefix("ascend").unwrap_or(&name).trim_start_matches([' ', '_']);

@@ -27,8 +27,8 @@ pub struct UnrelatedLines {
     pub first: Option<String>,
 }
 
-/// Reads a stream to its end. `now` returns the current time: seconds since 1970, UTC.
-/// `judge` judges each report by the expectations of a site.
+/// Reads a stream to its end. `now` returns the current time: seconds since 1970, UTC. `judge`
+/// compares each report with the expectations of a site.
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-/// `NONBLOCK`: opening a pipe without a writer would wait for one.
+/// `NONBLOCK`, because opening a pipe without a writer would wait for one.
 const READ: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 

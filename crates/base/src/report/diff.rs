@@ -56,7 +56,7 @@ pub enum LinePart {
 pub struct DiffNote {
     /// The ID of the rule.
     pub rule: String,
-    /// What the rule found.
+    /// The statement of the rule.
     pub title: Text,
     /// The code in question.
     pub detail: Option<String>,

@@ -1,4 +1,4 @@
-//! The gate: how verdict and findings become an exit status. It never changes the verdict.
+//! The gate: derives the exit status from verdict and findings. It never changes the verdict.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -68,12 +68,12 @@ pub enum ExitStatus {
     Findings,
     /// 2: wrong usage, or the tool itself could not work.
     Failure,
-    /// 3: inconclusive, for want of time, permission or evidence.
+    /// 3: inconclusive, because time, permission or evidence was missing.
     Inconclusive,
 }
 
 impl ExitStatus {
-    /// The number given to the operating system.
+    /// The exit status for the operating system.
     pub const fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
@@ -172,7 +172,7 @@ impl Gate {
         }
     }
 
-    /// The exit status; `verdict` is none for reports that only show something.
+    /// The exit status. `verdict` is `None` for reports that only show something.
     pub fn exit_status(&self, verdict: Option<Verdict>, findings: &[Finding]) -> ExitStatus {
         let failed = verdict == Some(Verdict::Fail) && self.fail_on != FailOn::Never;
         if failed || findings.iter().any(|finding| self.fails(finding)) {

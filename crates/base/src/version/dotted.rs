@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use super::number::{MAX_LEN, VersionError, number, number_after};
 
-/// The most parts that a version has.
+/// Maximum number of parts.
 const MAX_PARTS: usize = 12;
 
 /// A version of numbers and release candidates, separated by dots: `23.0.rc3`, `24.1.rc2.2`,
@@ -46,7 +46,7 @@ impl DottedVersion {
         }
     }
 
-    /// How many parts are written.
+    /// The number of written parts.
     pub fn len(&self) -> usize {
         self.parts.len()
     }
