@@ -67,10 +67,10 @@ pub struct PackageIntegrity {
 pub struct FileDifference {
     /// Path on the machine.
     pub path: String,
-    /// The kind of difference. `missing`, `size` (bytes) and `hash` are literal. `nul` is a module
-    /// with NUL bytes, and `syntax` a module that does not parse (`found` is the line). `cut` is a
-    /// module that ends within a line, before its size. `broken` is a library that cannot be
-    /// loaded, `type` not a regular file. The last kind is `unreadable`.
+    /// The kind of difference: `missing`, `size` (bytes), `hash` or `unreadable`; for modules also
+    /// `nul` (NUL bytes), `syntax` (does not parse; `found` is the line) and `cut` (ends within a
+    /// line, before its size). `broken` is a library that cannot be loaded, and `type` is not a
+    /// regular file.
     pub kind: String,
     /// The value in RECORD.
     pub expected: String,

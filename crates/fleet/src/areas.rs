@@ -75,7 +75,7 @@ pub(super) fn judge<'a>(
             match state {
                 CheckState::NotApplicable => AreaState::NotApplicable,
                 CheckState::NotChecked => AreaState::Unknown,
-                // If the report lacks the finding of a check, the severity is unknown.
+                // If the report does not contain the finding of a check, the severity is unknown.
                 CheckState::Found | CheckState::Folded if !found.contains(id) => AreaState::Unknown,
                 CheckState::Passed | CheckState::Found | CheckState::Folded => AreaState::Pass,
             },

@@ -101,7 +101,7 @@ pub fn merge(texts: Vec<(String, Pasted)>) -> Stated {
             }
             by_name.entry(fact.name.clone()).or_default().push(of(&file, fact));
         }
-        // Only one text's table of chips counts, because a second one may show another machine.
+        // Only the first table of chips counts, because a second one may show another machine.
         if all.chips.is_empty() {
             all.chips = text.chips;
         }
