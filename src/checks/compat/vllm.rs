@@ -161,7 +161,7 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
             (false, Severity::Warning) => Severity::Error,
             (false, limit) => limit,
         };
-        // torch_npu needs the torch of its own release.
+        // torch_npu needs the torch with the same release number.
         let torch = pinned.only_release().to_string();
         let found =
             vllm_stack::TorchNpu { plugin, found: version, expected: pinned, python, torch };

@@ -162,7 +162,7 @@ fn unknown(facts: &Facts, entry: &Expectation) -> Option<Reason> {
     known.is_none().then(|| Reason::SiteUnknown { what: entry.key.clone() })
 }
 
-/// The reason why the first such expectation cannot be evaluated, even if its group has findings
+/// The reason for the first expectation that cannot be evaluated, even if its group has findings
 /// that hide it. Expectations below the severity error count as well, because an unknown result is
 /// not a proof.
 pub(super) fn not_examined(ctx: &Context<'_>) -> Option<Reason> {
