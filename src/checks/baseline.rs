@@ -233,7 +233,7 @@ fn rests_on(finding: &Finding, key: &str, now: Option<&str>) -> bool {
     })
 }
 
-/// Whether a path is in the metadata or in the directory of a package.
+/// Returns whether a path is in the metadata or in the directory of a package.
 fn of_package(source: &str, name: &str) -> bool {
     source.split('/').any(|part| {
         let part = part.split_once(".dist-info").map_or(part, |(name, _version)| name);

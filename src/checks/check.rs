@@ -63,7 +63,7 @@ impl Check {
         Self { id, family, run, areas: family.areas(), reports_access: false }
     }
 
-    /// Whether the check may depend on the file at `path`.
+    /// Returns whether the check may depend on the file at `path`.
     pub(super) fn may_read(&self, path: &str) -> bool {
         let names_system = matches!(path, "/etc/os-release" | "/usr/lib/os-release");
         if names_system && !matches!(self.family, Family::Scan | Family::Site) {
@@ -82,7 +82,7 @@ impl Check {
         Self { reports_access: true, ..self }
     }
 
-    /// Whether `name`, in any case, is the id of the check or the prefix of its family.
+    /// Returns whether `name`, in any case, is the id of the check or the prefix of its family.
     pub fn is_named(&self, name: &str) -> bool {
         let name = name.trim();
         self.id.as_str().eq_ignore_ascii_case(name)

@@ -153,7 +153,7 @@ fn find_unreadable(area: Area, facts: &Facts) -> Option<&UnreadablePath> {
     facts.unreadable.iter().find(|closed| paths.iter().any(|path| closed.hides(path)))
 }
 
-/// Whether `closed` could contain a CANN installation.
+/// Returns whether `closed` could contain a CANN installation.
 fn may_contain_cann(closed: &UnreadablePath, facts: &Facts) -> bool {
     const OTHERS: [&str; 4] = ["driver", "firmware", "develop", "nnal"];
     let named = facts.cann.env_paths.iter().filter(|path| path.real.is_none());

@@ -253,7 +253,7 @@ fn interface_names(ctx: &Context<'_>) -> Outcome {
     found.collect::<Vec<_>>().into()
 }
 
-/// Whether at least one interface is selected.
+/// Returns whether at least one interface is selected.
 fn matches(value: &str, prefixes: bool, there: &[String]) -> bool {
     let (excluded, rest) = match value.strip_prefix('^') {
         Some(rest) if prefixes => (true, rest),

@@ -4,12 +4,13 @@ use super::Context;
 use facts::FileKind;
 use facts::{Facts, Node, Problem, ProblemKind, is_below};
 
-/// Whether the machine must have a usable NPU (`--require-npu`, or a profile that needs one).
+/// Returns whether the machine must have a usable NPU (`--require-npu`, or a profile that needs
+/// one).
 pub(super) fn wanted(ctx: &Context<'_>) -> bool {
     ctx.require_npu || ctx.profile.needs_npu()
 }
 
-/// Whether this is certainly a container.
+/// Returns whether this is certainly a container.
 pub(super) fn in_container(facts: &Facts) -> bool {
     facts.host.container.is_inside()
 }
@@ -74,7 +75,7 @@ pub(super) fn concerned(ctx: &Context<'_>) -> bool {
     visible(ctx.facts) || has_driver(ctx.facts) || wanted(ctx)
 }
 
-/// Whether the path is one of the nodes that every process with an NPU opens: the devices
+/// Returns whether the path is one of the nodes that every process with an NPU opens: the devices
 /// themselves, the manager, shared memory and the host-device channel.
 pub(super) fn is_core_node(path: &str) -> bool {
     let Some(name) = path.strip_prefix("/dev/") else { return false };

@@ -31,8 +31,8 @@ pub(super) const CHECKS: &[Check] = &[
 /// The group of entry points in which vLLM searches for platforms.
 const PLATFORMS: &str = "vllm.platform_plugins";
 
-/// The severity of a fault: serving with vLLM needs both packages. For other goals, the fault is at
-/// most a nuisance.
+/// The severity of a fault: an error if the goal is serving with vLLM, which needs both packages,
+/// else a warning.
 fn severity(ctx: &Context<'_>) -> Severity {
     if goal::select(ctx) == "vllm" { Severity::Error } else { Severity::Warning }
 }

@@ -55,7 +55,7 @@ fn mixed(ctx: &Context<'_>) -> Outcome {
     vec![found].into()
 }
 
-/// Whether the library belongs to CANN, the driver, torch or `torch_npu`.
+/// Returns whether the library belongs to CANN, the driver, torch or `torch_npu`.
 fn of_the_stack(file: &MappedFile) -> bool {
     ["/Ascend/", "/torch/", "/torch_npu/", "/vllm_ascend/", "/mindspore/"]
         .iter()

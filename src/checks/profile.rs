@@ -25,7 +25,7 @@ pub enum Profile {
     Mindspore,
     /// Training on this machine.
     Train,
-    /// Training or serving on several machines; also checks the parameter plane network.
+    /// Training or serving on several machines; also checks the device network.
     MultiNode,
     /// Container that runs a workload.
     Container,
@@ -36,22 +36,22 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// Whether NPU devices and a driver must be visible.
+    /// Returns whether NPU devices and a driver must be visible.
     pub const fn needs_npu(self) -> bool {
         !matches!(self, Self::General | Self::Import | Self::Build)
     }
 
-    /// Whether CANN must be installed.
+    /// Returns whether CANN must be installed.
     pub const fn needs_cann(self) -> bool {
         !matches!(self, Self::General | Self::Node)
     }
 
-    /// Whether a framework (`torch_npu` or `MindSpore`) must be installed.
+    /// Returns whether a framework (`torch_npu` or `MindSpore`) must be installed.
     pub const fn needs_framework(self) -> bool {
         !matches!(self, Self::General | Self::Container | Self::Build | Self::Node)
     }
 
-    /// Whether the network between devices must be configured.
+    /// Returns whether the network between devices must be configured.
     pub const fn needs_device_network(self) -> bool {
         matches!(self, Self::MultiNode)
     }

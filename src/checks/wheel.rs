@@ -34,7 +34,7 @@ fn check(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-/// Whether a tag (`cp311-cp311-manylinux_2_28_aarch64`) is for Python `major.minor`.
+/// Returns whether a tag (`cp311-cp311-manylinux_2_28_aarch64`) is for Python `major.minor`.
 pub(super) fn fits_python(tag: &str, major: u32, minor: u32) -> bool {
     let mut parts = tag.split('-');
     let (python, abi) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());

@@ -66,12 +66,12 @@ impl ChipFamily {
         }
     }
 
-    /// From the short name in the name of a package or image: `910b`, `A3`, `310P`, …
+    /// Parses the short name in the name of a package or image: `910b`, `A3`, `310P`, …
     pub fn from_short(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|family| family.as_str().eq_ignore_ascii_case(name))
     }
 
-    /// From the PCI device id of a function of vendor 0x19e5, for example `0xd802`.
+    /// Looks up the PCI device ID of a function of vendor 0x19e5, for example `0xd802`.
     pub fn from_pci(device: &str) -> Option<Self> {
         match device.trim().to_ascii_lowercase().trim_start_matches("0x") {
             "d100" => Some(Self::A310),
@@ -86,7 +86,7 @@ impl ChipFamily {
         }
     }
 
-    /// From the name of a single `SoC`, with or without `Ascend` before it: `Ascend910B2C`,
+    /// Parses the name of a single `SoC`, with or without `Ascend` before it: `Ascend910B2C`,
     /// `ascend310p3`, `910ProB`, `Ascend910_9391`, `Ascend950PR_9579`.
     ///
     /// `Ascend910B` without a digit is a chip of the first generation. `Ascend910` without a suffix
@@ -119,8 +119,8 @@ impl ChipFamily {
         }
     }
 
-    /// From the name of a kernel directory or configuration of an ops package, which stands for
-    /// a family and not for one `SoC`: `ascend910b` is the 910B family here.
+    /// Parses the name of a kernel directory or configuration of an ops package, which covers a
+    /// family and not one `SoC`: `ascend910b` is the 910B family here.
     pub fn from_kernel_dir(name: &str) -> Option<Self> {
         match name {
             "ascend310" => Some(Self::A310),

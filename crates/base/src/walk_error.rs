@@ -5,7 +5,7 @@
 
 use std::io;
 
-/// Symbolic links that lead back to where they are.
+/// A loop of symbolic links.
 #[derive(Debug, thiserror::Error)]
 #[error("symbolic links form a loop")]
 pub struct LinkLoop;

@@ -61,7 +61,7 @@ fn planted() -> Vec<Planted> {
     .collect()
 }
 
-/// Whether a secret, or a considerable part of it, is still in a text.
+/// Returns whether a secret, or a considerable part of it, is still in a text.
 fn remains(secret: &str, text: &str) -> bool {
     let secret: Vec<char> = secret.chars().collect();
     let part = secret.len().min((secret.len() / 2).max(6));

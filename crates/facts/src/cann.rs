@@ -129,13 +129,13 @@ impl CannInstall {
         Evidence::file(source.unwrap_or(&self.path)).line_if(self.version_line)
     }
 
-    /// Whether a path is inside the installation.
+    /// Returns whether a path is inside the installation.
     pub fn contains(&self, path: &str) -> bool {
         is_below(path, &self.path)
     }
 }
 
-/// Whether `path` is `dir` or is inside it.
+/// Returns whether `path` is `dir` or is inside it.
 pub fn is_below(path: &str, dir: &str) -> bool {
     path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -109,7 +109,7 @@ pub struct NpuChip {
     pub npu: u32,
     /// Chip id.
     pub chip: u32,
-    /// Physical or logic device id, where the table has that column.
+    /// Physical or logical device ID, if the table has that column.
     pub device: Option<u32>,
     /// Name, for example `910B2C`.
     pub name: String,

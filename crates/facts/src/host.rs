@@ -113,12 +113,12 @@ const LEVELS: [&[&str]; 3] = [
 ];
 
 impl Cpu {
-    /// Whether a feature is recorded: those of the psABI levels, and `atomics` of aarch64.
+    /// Returns whether a feature is recorded: those of the psABI levels, and `atomics` of aarch64.
     pub fn is_kept(feature: &str) -> bool {
         feature == "atomics" || LEVELS.iter().any(|level| level.contains(&feature))
     }
 
-    /// Whether it has a recorded feature.
+    /// Returns whether it has a recorded feature.
     pub fn has(&self, feature: &str) -> bool {
         self.features.iter().any(|known| known == feature)
     }
@@ -158,7 +158,7 @@ pub struct Mount {
 }
 
 impl Container {
-    /// Whether this is certainly a container.
+    /// Returns whether this is certainly a container.
     pub fn is_inside(&self) -> bool {
         self.inside == Some(true)
     }

@@ -18,7 +18,7 @@ pub struct Integrity {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PackageIntegrity {
-    /// Normalised name.
+    /// Normalized name.
     pub name: String,
     /// Version.
     pub version: String,

@@ -66,13 +66,13 @@ pub struct ResolvedLibrary {
 const LIBRARIES: &[&str] = &["cann", "atb", "driver", "torch", "mooncake", "mindspore"];
 
 impl LinkedObject {
-    /// Whether this is a Python extension loaded together with torch: of `torch_npu`, vllm-ascend,
-    /// or another package of the stack.
+    /// Returns whether this is a Python extension loaded together with torch: of `torch_npu`,
+    /// vllm-ascend, or another package of the stack.
     pub fn is_extension(&self) -> bool {
         !LIBRARIES.contains(&self.owner.as_str())
     }
 
-    /// Whether this is an extension of a package other than `torch_npu` and vllm-ascend.
+    /// Returns whether this is an extension of a package other than `torch_npu` and vllm-ascend.
     pub fn is_extension_of_others(&self) -> bool {
         self.is_extension() && self.owner != "torch-npu" && self.owner != "vllm-ascend"
     }

@@ -60,8 +60,8 @@ pub enum Access {
 }
 
 impl Process {
-    /// Whether the kernel would permit this process `access` to a file with these owners and
-    /// permission bits. Only classic permissions and `CAP_DAC_OVERRIDE` count; ACLs and cgroup
+    /// Returns whether the kernel would permit this process `access` to a file with these owners
+    /// and permission bits. Only classic permissions and `CAP_DAC_OVERRIDE` count; ACLs and cgroup
     /// device rules are not visible here. `None` if the user is unknown.
     pub fn may(&self, access: Access, mode: u32, uid: u32, gid: u32) -> Option<bool> {
         let me = self.uid?;
@@ -84,7 +84,7 @@ impl Process {
         Some(bits & need == need)
     }
 
-    /// Whether the process has the capability, named in lower case without `cap_`. If the
+    /// Returns whether the process has the capability, named in lower case without `cap_`. If the
     /// capabilities are unknown, user 0 has all and others have none.
     pub fn has_cap(&self, name: &str) -> bool {
         match &self.caps {

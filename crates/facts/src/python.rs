@@ -329,7 +329,7 @@ fn public(version: &str) -> &str {
     version.split('+').next().unwrap_or(version)
 }
 
-/// Whether a file belongs to the tests of a package, which no program imports.
+/// Returns whether a file belongs to the tests of a package, which no program imports.
 pub fn is_of_tests(path: &str) -> bool {
     path.split('/').any(|part| matches!(part, "test" | "tests"))
 }

@@ -45,7 +45,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Whether no such fact was collected.
+    /// Returns whether no such fact was collected.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -56,7 +56,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Whether no host reported, and so there is nothing to compare.
+    /// Returns whether no host reported, and so there is nothing to compare.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -116,7 +116,7 @@ pub struct Spread {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValueMember {
-    /// The value; null where the component is absent.
+    /// The value; null if the component is absent.
     pub value: Option<String>,
     /// The number of hosts.
     pub count: usize,

@@ -76,7 +76,7 @@ impl Dir {
         Ok(dir)
     }
 
-    /// Opens a directory below this one and creates what does not exist.
+    /// Opens a directory below this one and creates its missing components.
     ///
     /// # Errors
     ///
@@ -193,7 +193,7 @@ impl Dir {
         Ok(rustix::fs::fstat(&self.fd)?)
     }
 
-    /// Whether this user may write to an entry (`None`: create entries).
+    /// Returns whether this user may write to an entry (`None`: create entries).
     ///
     /// # Errors
     ///

@@ -18,7 +18,7 @@ pub fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, NotRegular)
 }
 
-/// Whether an error is that of [`not_regular`].
+/// Returns whether an error is that of [`not_regular`].
 pub fn is_not_regular(error: &io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<NotRegular>()).is_some()
 }

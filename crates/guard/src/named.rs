@@ -213,12 +213,12 @@ impl std::fmt::Display for YoungLink {
 
 impl std::error::Error for YoungLink {}
 
-/// Whether an error is that of a link that appeared after the start.
+/// Returns whether an error is that of a link that appeared after the start.
 pub fn is_young_link(error: &io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<YoungLink>()).is_some()
 }
 
-/// Whether a link existed before the program started.
+/// Returns whether a link existed before the program started.
 fn is_settled(dir: &Dir, name: &OsStr, stat: &Stat) -> bool {
     if rustix::fs::fstatfs(dir).is_ok_and(|about| u64::try_from(about.f_type) == Ok(PROC)) {
         return true;

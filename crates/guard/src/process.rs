@@ -205,7 +205,7 @@ impl Group {
         child.wait()
     }
 
-    /// Whether the child has ended and can be reaped.
+    /// Returns whether the child has ended and can be reaped.
     fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         matches!(waitid(WaitId::Pid(self.pid), options), Ok(Some(_)))

@@ -101,7 +101,8 @@ fn same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// Whether `long` is `short` with more detail: `3.10.16` of `3.10`, `910B3` of `Ascend 910B`.
+/// Returns whether `long` is `short` with more detail: `3.10.16` of `3.10`, `910B3` of `Ascend
+/// 910B`.
 fn extends(name: &str, long: &str, short: &str) -> bool {
     if name.starts_with("env.") {
         return long == short;
@@ -117,7 +118,7 @@ fn extends(name: &str, long: &str, short: &str) -> bool {
     }
 }
 
-/// Whether `short` is the image `long` without its registry: `vllm-ascend:v0.9.1` of
+/// Returns whether `short` is the image `long` without its registry: `vllm-ascend:v0.9.1` of
 /// `quay.io/ascend/vllm-ascend:v0.9.1-openeuler`.
 fn is_image_of(long: &str, short: &str) -> bool {
     if short.contains('/') {

@@ -83,7 +83,7 @@ pub struct Chip {
     pub health: String,
     /// PCI address.
     pub bus_id: Option<String>,
-    /// Memory in use, in MB: HBM where the table has that column.
+    /// Memory in use, in MB: HBM if the table has that column.
     pub used_mb: Option<u64>,
     /// Total memory, in MB.
     pub total_mb: Option<u64>,

@@ -43,7 +43,7 @@ pub(crate) fn of_package(package: &str) -> String {
     }
 }
 
-/// Whether the fact is the version of a program or a package.
+/// Returns whether the fact is the version of a program or a package.
 pub(crate) fn has_version(fact: &str) -> bool {
     !matches!(
         fact,

@@ -75,7 +75,7 @@ fn is_component(text: &str) -> bool {
     .any(|name| text.starts_with(name))
 }
 
-/// Whether the whole of `text` is a version of at least two parts.
+/// Returns whether the whole of `text` is a version of at least two parts.
 pub(crate) fn is_version(text: &str) -> bool {
     text.len() <= MAX_VERSION && text.contains('.') && SHAPE.is_match(text)
 }

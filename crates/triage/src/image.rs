@@ -8,7 +8,7 @@ use facts::Facts;
 
 use crate::{FactOfText, Relation, RelationState, Stated};
 
-/// The name of the relation where a check has its ID.
+/// The name of the relation, in place of the ID of a check.
 const ID: &str = "IMAGE-CHIP";
 
 /// Checks the image, if the text states one. A conflict is a finding, too.

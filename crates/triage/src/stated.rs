@@ -76,7 +76,7 @@ impl Stated {
         }
     }
 
-    /// Whether no text states anything.
+    /// Returns whether no text states anything.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty() && self.chips.is_empty()
     }

@@ -48,7 +48,7 @@ fn user(ctx: &Context<'_>) -> Option<&'static str> {
     })
 }
 
-/// Whether a workload on NPUs is meant to run here.
+/// Returns whether a workload on NPUs is meant to run here.
 fn is_workload(ctx: &Context<'_>) -> bool {
     user(ctx).is_some() || ctx.profile.needs_framework()
 }

@@ -167,7 +167,7 @@ fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<RawFinding> {
     Some(found.because(&[cann_found::ID]))
 }
 
-/// The newest installation, and the command that sets up its environment.
+/// The newest installation, and the path of its `set_env.sh`.
 fn suggestion(ctx: &Context<'_>) -> (String, String) {
     let newest = ctx.facts.cann.newest();
     let root = newest.map(|install| install.path.clone()).unwrap_or_default();

@@ -47,8 +47,8 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
                 compiler: internal.clone().unwrap_or_default(),
                 mindspore: &package.version,
             };
-            // CANN runs packages built for an older version. An older CANN misses functions that
-            // MindSpore needs.
+            // CANN runs packages built for an older version. An older CANN does not have all
+            // functions that MindSpore needs.
             let found = if older { found.error() } else { found.warning() };
             let found = found
                 .evidence(dist_evidence(package))

@@ -54,7 +54,7 @@ impl<'a> InUse<'a> {
         self.install.version_place().value(self.version.to_string())
     }
 
-    /// Whether it is an alpha or beta.
+    /// Returns whether it is an alpha or beta.
     fn is_prerelease(&self) -> bool {
         self.version.stage != Stage::Release
     }

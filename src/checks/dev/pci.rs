@@ -33,7 +33,7 @@ pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
     }
     let wanted = npu::wanted(ctx);
     if npu::has_driver(facts) {
-        // A missing device can only be reported if devices are visible.
+        // The absence of a device is known only if devices are listed.
         if !facts.devices.dev_listed || (facts.devices.pci.is_none() && !npu::in_container(facts)) {
             return Outcome::NotChecked(Reason::DevicesUnknown);
         }

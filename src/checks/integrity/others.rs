@@ -2,7 +2,7 @@
 //!
 //! A library with the right size but different bytes is damaged, because tools that modify
 //! libraries change their size. A library of a different size may have been stripped or patched,
-//! and a module may have been edited on purpose: these are reported as remarks.
+//! and a module may have been edited on purpose, so these are only warnings.
 
 use std::collections::BTreeSet;
 

@@ -34,7 +34,8 @@ fn resolved<'a>(ctx: &Context<'a>) -> Option<(&'a str, Option<&'a Nnal>)> {
     Some((found.real.as_str(), nnal))
 }
 
-/// Returns whether a link to NNAL is broken: the sourced environment points to it.
+/// Returns whether a link to NNAL is broken. A sourced environment refers to NNAL through this
+/// link.
 fn dangles(ctx: &Context<'_>) -> bool {
     let mut links = ctx.facts.cann.links.iter();
     links.any(|link| link.real.is_none() && link.path.contains("/nnal/"))
@@ -119,7 +120,7 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
         .map(|(object, symbol)| (object, symbol.name.as_str()))
         .collect();
     if let Some((_, symbol)) = undefined.first() {
-        // Found in the directory of the other ABI, which is the cause.
+        // The library is in the directory of the other ABI, which is the cause.
         let because: &[FindingId] =
             if takes_string(symbol) && abi_differs(ctx, path) { &[nnal_abi::ID] } else { &[] };
         let mut found = nnal_version::Symbols {

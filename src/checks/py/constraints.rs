@@ -159,7 +159,7 @@ fn of_one(
             breaks: by.name == "torch" && imported.names.contains(requirement.name.as_str())
                 || stops(goal, by, requirement, installed),
         };
-        // If torchvision is built for another torch, its own metadata shows this.
+        // The requirement of torchvision itself reports this mismatch with torch.
         let is_other_vision = requirement.name == "torchvision" && by.name == "vllm-ascend";
         if !is_other_vision || !is_for_other_torch(python, env) {
             found.extend(judge(python, &conflict));
@@ -310,7 +310,7 @@ mod tests {
         check(&Context::of(&facts, Profile::General))
     }
 
-    /// Omits the packages that torch imports and that these minimal environments do not have.
+    /// Omits findings about imports of torch, because these minimal environments do not have them.
     fn run(dists: Vec<Dist>) -> Vec<String> {
         let mut found = ids(outcome(dists));
         found.retain(|one| !one.ends_with(" imports"));

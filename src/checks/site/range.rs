@@ -39,7 +39,7 @@ impl Range {
         Some(Self { order, bounds: bounds.collect::<Option<_>>()? })
     }
 
-    /// Whether a version is in the range; `None` if it cannot be compared.
+    /// Returns whether a version is in the range; `None` if it cannot be compared.
     pub(super) fn contains(&self, version: &str) -> Option<bool> {
         let mut all = true;
         for (relation, bound) in &self.bounds {

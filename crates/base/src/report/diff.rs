@@ -7,7 +7,7 @@ use crate::text::Text;
 pub struct FileDiff {
     /// Its path.
     pub path: String,
-    /// How many places were changed, and how many were not.
+    /// The number of changed places, and of those that need manual work.
     pub counts: Text,
     /// The changes with the lines around them.
     pub rows: Vec<DiffRow>,

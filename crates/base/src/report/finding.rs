@@ -30,7 +30,7 @@ impl Severity {
     }
 }
 
-/// Where a piece of evidence was read.
+/// The kind of source of a piece of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -53,7 +53,7 @@ pub enum EvidenceKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// The kind of place that it was read from.
+    /// The kind of its source.
     pub kind: EvidenceKind,
     /// The path, variable, command line or table row.
     pub source: String,

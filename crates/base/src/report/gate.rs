@@ -141,12 +141,13 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Whether the exit status follows from verdict and findings as it does without any setting.
+    /// Returns whether the exit status follows from verdict and findings as it does without any
+    /// setting.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether this finding makes the exit status 1.
+    /// Returns whether this finding makes the exit status 1.
     pub fn fails(&self, finding: &Finding) -> bool {
         match self.own_level(&finding.id).unwrap_or(self.fail_on) {
             FailOn::Error => finding.severity >= Severity::Error,
@@ -160,8 +161,8 @@ impl Gate {
         self.families.get(id.split('-').next()?).copied()
     }
 
-    /// Whether the gate is open for a contradicted link: only findings contradict it, and all of
-    /// them belong to families that never fail the run.
+    /// Returns whether the gate is open for a contradicted link: only findings contradict it, and
+    /// all of them belong to families that never fail the run.
     pub fn excuses(&self, link: &Link) -> bool {
         let never = |id: &String| self.own_level(id) == Some(FailOn::Never);
         match &link.coverage {

@@ -197,7 +197,7 @@ impl Report {
         self.proof.as_ref().map(Proof::verdict)
     }
 
-    /// Whether this finding makes the exit status 1.
+    /// Returns whether this finding makes the exit status 1.
     pub fn fails(&self, finding: &Finding) -> bool {
         self.gate.fails(finding)
     }

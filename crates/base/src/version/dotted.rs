@@ -27,7 +27,7 @@ enum Part {
 const EXPECTED: &str = "a version such as `24.1.rc2` or `7.7.0.1.231`";
 
 impl DottedVersion {
-    /// The part at `index`; 0 where the version is shorter.
+    /// The part at `index`; 0 if the version is shorter.
     fn part(&self, index: usize) -> Part {
         self.parts.get(index).copied().unwrap_or(Part::Number(0))
     }
@@ -39,7 +39,7 @@ impl DottedVersion {
         }
     }
 
-    /// The second number; 0 where the version is shorter.
+    /// The second number; 0 if the version is shorter.
     pub fn minor(&self) -> u32 {
         match self.part(1) {
             Part::Rc(n) | Part::Number(n) => n,

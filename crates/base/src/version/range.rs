@@ -33,7 +33,7 @@ impl RangeList {
         self.ranges.iter().map(|(first, last)| (first.as_str(), last.as_str()))
     }
 
-    /// Whether the list is empty.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }

@@ -67,7 +67,7 @@ impl Object {
         machine_name(self.machine)
     }
 
-    /// Whether there is a hash table, so that definitions can be looked up.
+    /// Returns whether there is a hash table, so that definitions can be looked up.
     pub fn has_symbols(&self) -> bool {
         self.symbols.is_some()
     }

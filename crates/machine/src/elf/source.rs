@@ -14,7 +14,7 @@ pub trait Source: Sync {
     fn size(&self) -> u64;
     /// Reads up to `buffer.len()` bytes at `offset`; fewer only at the end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError>;
-    /// Whether only parts of the content are available; the rest reads as zeros.
+    /// Returns whether only parts of the content are available; the rest reads as zeros.
     fn is_partial(&self) -> bool {
         false
     }

@@ -19,7 +19,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// Whether its symbols can be looked up.
+    /// Returns whether its symbols can be looked up.
     pub fn has_symbols(&self) -> bool {
         self.object.as_ref().is_ok_and(Object::has_symbols)
     }

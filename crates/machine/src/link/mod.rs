@@ -130,7 +130,7 @@ impl Closure {
 }
 
 impl Member {
-    /// Whether `name` is the requested name, or its `DT_SONAME`.
+    /// Returns whether `name` is the requested name, or its `DT_SONAME`.
     pub fn answers_to(&self, name: &str) -> bool {
         self.name == name
             || self

@@ -161,7 +161,7 @@ fn list_locations(sysroot: &Sysroot) -> Vec<LogLocation> {
     places
 }
 
-/// Whether a file name is that of a log, plain or compressed.
+/// Returns whether a file name is that of a log, plain or compressed.
 fn is_log(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let plain = lower.strip_suffix(".gz").unwrap_or(&lower);

@@ -106,7 +106,7 @@ const PREFIXES: &[&str] = &[
 const SECRETS: &[&str] =
     &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
 
-/// Whether a variable of this name may be read, recorded and shown.
+/// Returns whether a variable of this name may be read, recorded and shown.
 pub fn allowed(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     !SECRETS.iter().any(|secret| upper.contains(secret))

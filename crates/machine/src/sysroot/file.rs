@@ -54,12 +54,12 @@ impl SysFile {
         self.size
     }
 
-    /// Whether it is empty.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.size == 0
     }
 
-    /// Whether the examined tree contains only parts of this file's content.
+    /// Returns whether the examined tree contains only parts of this file's content.
     pub fn is_partial(&self) -> bool {
         self.partial
     }

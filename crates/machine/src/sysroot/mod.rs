@@ -75,13 +75,13 @@ pub struct Sysroot {
 }
 
 impl Sysroot {
-    /// Whether this is the machine that the tool runs on.
+    /// Returns whether this is the machine that the tool runs on.
     pub fn is_live(&self) -> bool {
         self.live
     }
 
-    /// Whether device nodes and owners are those of the examined machine. A copied tree has them
-    /// only in its sidecar.
+    /// Returns whether device nodes and owners are those of the examined machine. A copied tree has
+    /// them only in its sidecar.
     pub fn knows_device_nodes(&self) -> bool {
         self.faithful || self.nodes.is_some()
     }
@@ -171,17 +171,17 @@ impl Sysroot {
         }
     }
 
-    /// Whether `path` exists, following links.
+    /// Returns whether `path` exists, following links.
     pub fn exists(&self, path: &str) -> bool {
         self.stat(path).is_ok()
     }
 
-    /// Whether `path` is a directory, following links.
+    /// Returns whether `path` is a directory, following links.
     pub fn is_dir(&self, path: &str) -> bool {
         self.stat(path).is_ok_and(|stat| stat.kind == FileKind::Directory)
     }
 
-    /// Whether `path` is a regular file, following links.
+    /// Returns whether `path` is a regular file, following links.
     pub fn is_file(&self, path: &str) -> bool {
         self.stat(path).is_ok_and(|stat| stat.kind == FileKind::File)
     }

@@ -332,7 +332,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Whether only a part of the content was kept: its beginning, holes, or nothing at all.
+    /// Returns whether only a part of the content was kept: its beginning, holes, or nothing at
+    /// all.
     fn is_partial(&self, real: &str) -> bool {
         let stat = self.tree.place(relative(real)).and_then(|place| place.dir.stat(&place.name));
         let Ok(stat) = stat else { return false };

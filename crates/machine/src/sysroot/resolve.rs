@@ -291,7 +291,7 @@ impl LocatedFile {
     }
 }
 
-/// Whether a last component does not name an entry of its directory.
+/// Returns whether a last component does not name an entry of its directory.
 fn is_special(name: &str) -> bool {
     matches!(name, "" | "." | "..")
 }

@@ -219,9 +219,9 @@ fn literal<'l>(shell: &Shell<'l>, index: usize, value: &str) -> Option<&'l str> 
     .then_some(value)
 }
 
-/// Whether two exports of a name belong to one list, in which the last one counts. A program that
-/// starts between them, or after a paragraph, may have used the first. `from` and `index` are the
-/// lines of both exports.
+/// Returns whether two exports of a name belong to one list, in which the last one counts. If a
+/// program starts or a paragraph ends between them, a program may have used the first. `from` and
+/// `index` are the lines of both exports.
 fn is_list(lines: &[Line], from: usize, index: usize) -> bool {
     let between = lines.get(from..=index).unwrap_or_default();
     between.len() <= MAX_LIST

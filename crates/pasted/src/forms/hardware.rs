@@ -146,7 +146,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
     }
 }
 
-/// Whether the whole of `text` names a chip.
+/// Returns whether the whole of `text` names a chip.
 pub(super) fn is_chip(text: &str) -> bool {
     WHOLE.is_match(text)
 }

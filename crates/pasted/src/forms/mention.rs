@@ -74,7 +74,7 @@ static NEGATED: LazyLock<Regex> = LazyLock::new(|| {
         r"|\bnot (?:using|use|on|running|installed|yet|have|a)\b|n't (?:use|have|using|upgraded)\b|\bwithout (?:a |the )?[A-Za-z_-]+ v?\d|\bno longer\b|\bnever\b"
     ))
 });
-/// Too frequent in titles that describe a fault.
+/// Not used in titles that describe a fault, where these words are too frequent.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| regex(r"可以|能够"));
 /// Applies to the whole sentence.
 static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {

@@ -133,7 +133,7 @@ impl Found {
         }
     }
 
-    /// Whether a line is part of a recognized format.
+    /// Returns whether a line is part of a recognized format.
     pub(crate) fn is_taken(&self, index: usize) -> bool {
         self.taken.get(index).copied().unwrap_or(false)
     }

@@ -60,7 +60,7 @@ static SIGN: LazyLock<Regex> = LazyLock::new(|| {
 static TERSE: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(r"(?i)(?:{NAME})\s?版本\s?v?\d[\w.+]*\s+(?:{NAME})\s?版本\s?v?\d"))
 });
-/// An author who follows a guide describes the own machine.
+/// Words of an author who follows a guide, and so describes their own machine.
 static FOLLOWS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?:按照?|跟着)(?:官方|官网)?的?(?:教程|手册|说明|文档)"));
 /// Other projects and people: `X recommends`, `the guide uses`.

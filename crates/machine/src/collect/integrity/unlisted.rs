@@ -99,7 +99,7 @@ pub(super) fn stray_pth(sysroot: &Sysroot, python: &Python) -> Vec<PthCode> {
     suspects.into_iter().cloned().collect()
 }
 
-/// Whether a line of RECORD (path first) or of installed-files.txt is about this file.
+/// Returns whether a line of RECORD (path first) or of installed-files.txt is about this file.
 fn names(line: &str, name: &str) -> bool {
     let path = line.split(',').next().unwrap_or(line).trim_matches('"');
     path.strip_prefix("../").unwrap_or(path) == name

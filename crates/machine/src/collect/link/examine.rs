@@ -129,8 +129,9 @@ impl<'a> Examiner<'a> {
         })
     }
 
-    /// A copied tree often omits the system's directories, or the interpreter. A file of that name
-    /// that is not a library for this machine is still a finding.
+    /// Returns whether a library may be missing only in the copied tree, which often omits the
+    /// system's directories or the interpreter. A file of that name that is not a library for this
+    /// machine is still a finding.
     fn is_outside_of_the_copy(&self, missing: &NotFound, class: &str) -> bool {
         let may_lack = match class {
             "system" => !self.live,
