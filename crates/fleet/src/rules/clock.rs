@@ -22,8 +22,8 @@ pub(super) fn check_clock(ctx: &Context<'_>) -> Outcome {
     let mut looked = false;
     for (name, taken, arrived) in times {
         let Some(taken) = taken else { continue };
-        // A report cannot be read before it is written, so its clock is ahead of the local clock or
-        // of that of the file.
+        // A report cannot arrive before it is written. If it seems to, its clock is ahead of the
+        // local clock, or of the one that set the time of the file.
         let earliest = [arrived, ctx.options.now].into_iter().flatten().min();
         let Some(earliest) = earliest else { continue };
         looked = true;

@@ -83,7 +83,8 @@ fn compare_table(
         }
     }
     let mut out = Vec::new();
-    // If most devices of a table are unknown, it belongs to hosts that were not checked.
+    // If most devices of a table are unknown, it belongs to hosts that were not checked, and
+    // nothing is reported.
     if !unknown.is_empty() && unknown.len() * 2 <= table.len() {
         let found = fleet_ranktable::Unknown {
             addresses: format_hosts(unknown.iter().copied()),
