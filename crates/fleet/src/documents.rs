@@ -1,4 +1,4 @@
-//! Reads the documents of one file.
+//! Reads the documents in one file.
 
 use super::record::{Record, RejectReason, SiteJudge, read_and_judge};
 use super::split::{Piece, Splitter};

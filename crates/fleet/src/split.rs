@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Maximum size of a document, in bytes.
 pub(super) const MAX_DOCUMENT: usize = 16 << 20;
-/// Maximum size of unfinished documents of all hosts, in bytes.
+/// Maximum size of unfinished documents over all hosts, in bytes.
 const MAX_PENDING: usize = 512 << 20;
 /// Maximum number of hosts in a stream.
 const MAX_LABELS: usize = 100_000;
