@@ -49,7 +49,8 @@ pub struct Check {
     pub run: fn(&Context<'_>) -> Outcome,
     /// Places whose emptiness its findings may depend on, in addition to those in their evidence.
     pub(super) areas: &'static [Area],
-    /// Whether missing access is a finding by itself, rather than a reason for an inconclusive result.
+    /// Whether missing access is a finding by itself, rather than a reason for an inconclusive
+    /// result.
     pub(super) reports_access: bool,
 }
 

@@ -81,8 +81,8 @@ struct StreamHosts<'a> {
 }
 
 impl StreamHosts<'_> {
-    /// Adds the next piece of the stream. Documents are queued. Of other lines, one is kept for each
-    /// host and one for all lines without a host, so that memory stays bounded.
+    /// Adds the next piece of the stream. Documents are queued. Of other lines, one is kept for
+    /// each host and one for all lines without a host, so that memory stays bounded.
     fn add_piece(&mut self, label: Option<&str>, piece: Piece) {
         match piece {
             Piece::Other(line) => {

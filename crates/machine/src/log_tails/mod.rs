@@ -82,8 +82,8 @@ struct Log {
     missed: Omission,
 }
 
-/// Reads the ends of the logs `own` (named by the user) on this machine, `here`, and of those of CANN
-/// and the driver `there`.
+/// Reads the ends of the logs `own` (named by the user) on this machine, `here`, and of those of
+/// CANN and the driver `there`.
 pub fn collect_tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64) -> LogTails {
     let mut found = LogTails::default();
     let mut first = LogSearch::new(here, &|_| true, Omission::Requested);
