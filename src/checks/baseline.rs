@@ -1,8 +1,8 @@
-//! Two states of one host: what changed, and which of the changes matter.
+//! Comparison of two states of one host: the changes, and their relevance.
 //!
-//! A change matters if a finding of the newer state rests on it. A change of something that the
-//! checks examine, and that no finding rests on, was examined and does no harm. What no check
-//! examines is listed last.
+//! A change matters if it is evidence for a finding of the newer state. If checks examine the
+//! changed component but no finding depends on it, the change is harmless. Changes that no check
+//! examines are listed last.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,12 +15,12 @@ use facts::{Facts, normalize_name};
 
 use crate::overview::{OF_ONE_PROCESS, fingerprint};
 
-/// Members of the fingerprint that only say that other members differ.
+/// Members of the fingerprint that only show that other members differ.
 const DIGESTS: [&str; 2] = ["env_hash", "elf_hash"];
 /// Packages whose requirements are examined.
 const FRAMEWORKS: [&str; 7] =
     ["torch", "torch-npu", "vllm", "vllm-ascend", "mindspore", "triton-ascend", "sglang"];
-/// The longest value in the table of the report, in characters.
+/// Maximum length of a value in the table of the report, in characters.
 const MAX_SHOWN: usize = 120;
 
 /// The comparison of a report with an earlier one.
@@ -29,7 +29,7 @@ const MAX_SHOWN: usize = 120;
 pub struct Baseline {
     /// The file of the earlier report.
     pub report: String,
-    /// When the earlier facts were read, in seconds since 1970, UTC.
+    /// The collection time of the earlier facts, in seconds since 1970, UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken: Option<u64>,
     /// The changes, those that matter first.
@@ -44,28 +44,28 @@ pub struct Baseline {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
-    /// What changed: a component such as `driver`, or `package NAME`, `env NAME`, `limit NAME`,
-    /// `npu N.M`.
+    /// The changed component, such as `driver`, or `package NAME`, `env NAME`, `limit NAME`, `npu
+    /// N.M`.
     pub what: String,
-    /// Before; `null` if it was not there.
+    /// The earlier value; `null` if it was absent.
     pub before: Option<String>,
-    /// Now; `null` if it is not there.
+    /// The present value; `null` if it is absent.
     pub now: Option<String>,
-    /// Whether it matters.
+    /// The relevance of the change.
     pub effect: Effect,
-    /// IDs of the errors and warnings that rest on it.
+    /// IDs of the errors and warnings that depend on it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<String>,
 }
 
-/// Whether a change matters.
+/// The relevance of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// A finding rests on it.
+    /// A finding depends on it.
     Matters,
-    /// Less of something than before: a device, a package of a framework.
+    /// A reduction: a missing device, or a missing package of a framework.
     Lost,
     /// The checks examine it and found nothing.
     Harmless,
@@ -73,7 +73,7 @@ pub enum Effect {
     NotExamined,
 }
 
-/// What an earlier report says.
+/// The relevant contents of an earlier report.
 #[derive(Debug)]
 pub struct Earlier<'a> {
     /// Its file.
@@ -140,7 +140,7 @@ fn flatten<'a>(finding: &'a Finding, all: &mut Vec<&'a Finding>) {
     }
 }
 
-/// What is compared, by its name.
+/// The compared values, by name.
 fn state(facts: &Facts) -> BTreeMap<String, String> {
     let mut state = BTreeMap::new();
     let mut put = |key: String, value: Option<String>| {
@@ -201,7 +201,7 @@ fn required(facts: &Facts) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether a finding shows this thing as evidence.
+/// Returns whether a finding has this component as evidence.
 fn rests_on(finding: &Finding, key: &str, now: Option<&str>) -> bool {
     let (kind, name) = key.split_once(' ').unwrap_or((key, ""));
     finding.evidence.iter().any(|evidence| {
@@ -233,7 +233,7 @@ fn rests_on(finding: &Finding, key: &str, now: Option<&str>) -> bool {
     })
 }
 
-/// Whether a path is in the metadata or in the directory of a package.
+/// Returns whether a path is in the metadata or in the directory of a package.
 fn of_package(source: &str, name: &str) -> bool {
     source.split('/').any(|part| {
         let part = part.split_once(".dist-info").map_or(part, |(name, _version)| name);
@@ -242,7 +242,7 @@ fn of_package(source: &str, name: &str) -> bool {
     })
 }
 
-/// Whether there is less than before of what a job needs.
+/// Returns whether the change removes something that a job needs.
 fn is_loss(
     key: &str,
     before: Option<&str>,
@@ -264,7 +264,7 @@ fn is_examined(key: &str, required: &BTreeSet<String>) -> bool {
 }
 
 impl Change {
-    /// The change as a row of a table: effect, what, before and now.
+    /// The change as a row of a table: effect, component, before and now.
     pub fn row(&self) -> Vec<Text> {
         let effect = match self.effect {
             Effect::Matters => Text::same(self.findings.join(", ")),
@@ -288,7 +288,7 @@ impl Change {
     }
 }
 
-/// Entries that a search path gained and lost.
+/// Formats the entries that a search path gained and lost.
 fn entries(before: &str, now: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) =
         (before.split(':').collect(), now.split(':').collect());

@@ -1,5 +1,5 @@
-//! Rows of the registry: the id, the family and the decision of a check, and the places that it
-//! concludes from.
+//! Rows of the registry: the ID, the family and the decision of a check, and the places whose
+//! emptiness its findings depend on.
 
 use data::{FindingId, Matrix, Outcome, findings::host_os};
 use facts::Facts;
@@ -20,12 +20,12 @@ pub struct Context<'a> {
     pub require_npu: bool,
     /// Age of the tables in days.
     pub data_age: Option<u64>,
-    /// What the site expects of the machine.
+    /// The expectations of the site.
     pub site: Option<&'a Expectations>,
 }
 
 impl<'a> Context<'a> {
-    /// A context with the shipped data.
+    /// A context with the built-in data.
     pub fn of(facts: &'a Facts, profile: Profile) -> Self {
         Self {
             facts,
@@ -38,23 +38,24 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A registered check: an id of the catalogue, its family, and the function that decides.
+/// A registered check: an ID of the catalog, its family, and the function that decides.
 #[derive(Debug, Clone, Copy)]
 pub struct Check {
-    /// The finding id that it reports under.
+    /// The ID of its findings.
     pub id: FindingId,
-    /// The family that its id begins with.
+    /// The family, which is the first part of the ID.
     pub family: Family,
-    /// The decision.
+    /// The decision function.
     pub run: fn(&Context<'_>) -> Outcome,
-    /// Places whose emptiness its findings may rest on, besides those that they show as evidence.
+    /// Places whose emptiness its findings may depend on, in addition to those in their evidence.
     pub(super) areas: &'static [Area],
-    /// Whether missing access is a finding by itself, rather than a reason for an inconclusive result.
+    /// Whether missing access is a finding by itself, rather than a reason for an inconclusive
+    /// result.
     pub(super) reports_access: bool,
 }
 
 impl Check {
-    /// A check that rests on the absence of what checks of its family usually look for.
+    /// A check whose findings may depend on the emptiness of the places of its family.
     pub(super) const fn new(
         family: Family,
         id: FindingId,
@@ -63,7 +64,7 @@ impl Check {
         Self { id, family, run, areas: family.areas(), reports_access: false }
     }
 
-    /// Whether the check may depend on the file at `path`.
+    /// Returns whether the check may depend on the file at `path`.
     pub(super) fn may_read(&self, path: &str) -> bool {
         let names_system = matches!(path, "/etc/os-release" | "/usr/lib/os-release");
         if names_system && !matches!(self.family, Family::Scan | Family::Site) {
@@ -72,17 +73,17 @@ impl Check {
         self.family.may_read(path)
     }
 
-    /// The check with other areas than those of its family.
+    /// The check with different areas than those of its family.
     pub(super) const fn concludes_from(self, areas: &'static [Area]) -> Self {
         Self { areas, ..self }
     }
 
-    /// The check as one that reports missing access of the user who runs the program.
+    /// Marks the check as one that reports missing access of the user who runs the program.
     pub(super) const fn reports_access(self) -> Self {
         Self { reports_access: true, ..self }
     }
 
-    /// Whether `name`, in any case, is the id of the check or the prefix of its family.
+    /// Returns whether `name`, in any case, is the id of the check or the prefix of its family.
     pub fn is_named(&self, name: &str) -> bool {
         let name = name.trim();
         self.id.as_str().eq_ignore_ascii_case(name)
@@ -130,7 +131,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// The prefix of its ids.
+    /// The prefix of its IDs.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Cann => "CANN",
@@ -153,8 +154,8 @@ impl Family {
         }
     }
 
-    /// Whether checks of the family may depend on the file at `path`. The answer is no only for
-    /// paths that clearly belong to other checks.
+    /// Returns whether checks of the family may depend on the file at `path`: false only for paths
+    /// that clearly belong to other checks.
     fn may_read(self, path: &str) -> bool {
         if path == "/etc/hccn.conf" || path.ends_with("/hccn_tool") {
             return matches!(self, Self::Network | Self::Scan);
@@ -168,7 +169,7 @@ impl Family {
         true
     }
 
-    /// Places whose emptiness the findings of its checks may rest on.
+    /// Places whose emptiness the findings of its checks may depend on.
     const fn areas(self) -> &'static [Area] {
         match self {
             Self::Cann => &[Area::Cann],
@@ -192,18 +193,18 @@ impl Family {
     }
 }
 
-/// A place in which a check looks for something.
+/// A place that a check searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Area {
     /// Any CANN.
     AnyCann,
-    /// The CANN in use, or any where none is.
+    /// The CANN in use, or any installation if none is in use.
     Cann,
     /// NNAL.
     Nnal,
     /// The driver.
     Driver,
-    /// Everything that a dynamic linker would search.
+    /// All places that a dynamic linker would search.
     Libraries,
     /// The list of installed packages.
     Packages,

@@ -1,4 +1,4 @@
-//! Which generation of Ascend chip a machine has: one answer for every check that needs it.
+//! The generation of a machine's Ascend chips, used by all checks that need it.
 
 use base::chip::ChipFamily;
 use base::report::Evidence;
@@ -7,32 +7,31 @@ use facts::{Facts, PciFunction};
 
 use super::npu;
 
-/// A family that was seen, and where.
+/// A detected family, and its evidence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chip {
     /// The family.
     pub family: ChipFamily,
-    /// What says so.
+    /// The evidence.
     pub evidence: Evidence,
 }
 
-/// The family of this machine's chips: `None` if nothing says, or if there are several (a
-/// machine with inference and training cards), since a check could then only guess.
+/// The family of this machine's chips. `None` if no evidence identifies one, or if there are
+/// several (a machine with inference and training cards), because a check could then only guess.
 pub fn chip(facts: &Facts) -> Option<Chip> {
     let mut seen = chips(facts);
     if seen.len() == 1 { seen.pop() } else { None }
 }
 
-/// Why no chip is known: there is no NPU, or nothing says which one it is.
+/// The reason for an unknown chip: there is no NPU, or no evidence identifies its generation.
 pub(super) fn unknown(facts: &Facts) -> Reason {
     if npu::visible(facts) { Reason::ChipUnknown } else { Reason::NoNpu }
 }
 
-/// All families that the workload can see, each once, with the first thing that says so.
+/// All families that the workload can see, each once, with the first evidence of it.
 ///
-/// What npu-smi lists goes before what the PCI bus shows: a container sees every card of its
-/// host in `/sys`, but only its own in npu-smi. For a listed card the PCI id goes before the
-/// printed name.
+/// The list of npu-smi overrides that of the PCI bus: a container sees every card of its host in
+/// `/sys`, but only its own in npu-smi. For a listed card, the PCI ID overrides the printed name.
 pub fn chips(facts: &Facts) -> Vec<Chip> {
     let pci = facts.devices.pci.as_deref().unwrap_or_default();
     let mut seen = Vec::new();

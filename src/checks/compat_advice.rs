@@ -19,7 +19,7 @@ use facts::Facts;
 use super::chip::chip;
 use super::members::CompatMembers;
 
-/// The versions and the kind of machine that the user asks for.
+/// The requested versions and kind of machine.
 #[derive(Debug, Clone, Default)]
 pub struct CompatRequest {
     /// The versions to install.
@@ -39,13 +39,13 @@ pub struct CompatRequest {
 pub struct CompatAnswer {
     /// The report, without the rows.
     pub report: Report,
-    /// The rows of the matrix that the request leaves.
+    /// The rows of the matrix that match the request.
     pub rows: Matrix,
     /// The versions to install, if there are any.
     pub advice: Option<Plan>,
 }
 
-/// Finds the versions that fit a request and the machine.
+/// Finds the versions that are compatible with a request and the machine.
 pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) -> CompatAnswer {
     let machine = describe_machine(facts, request);
     let mindspore = wanted_mindspore(facts, &request.versions);
@@ -89,7 +89,7 @@ pub fn find_compatible(facts: &Facts, matrix: &Matrix, request: &CompatRequest) 
         Ok(plan) => {
             report.notes.extend(plan.reasons().iter().cloned());
             report.notes.extend(plan.commands().iter().map(Text::same));
-            // A stack that the driver may not serve does not answer the question.
+            // A stack that the driver may not support does not answer the question.
             let cann = plan.cann().parse().ok();
             report.unanswered.extend(cann.and_then(|cann| matrix.driver_gap(&machine, &cann)));
         }
@@ -128,8 +128,8 @@ pub fn advice_as_finding(plan: &Plan) -> Finding {
     }
 }
 
-/// The MindSpore to plan for: the one that was asked for, or the one of a machine that has no
-/// framework beside it.
+/// The MindSpore version to plan for: the requested one, or the installed one of a machine without
+/// another framework.
 fn wanted_mindspore(facts: &Facts, wish: &RequestedVersions) -> Option<Version> {
     if let Some(version) = &wish.mindspore {
         return Some(version.0.clone());
@@ -165,7 +165,8 @@ pub(super) fn describe_machine(facts: &Facts, request: &CompatRequest) -> Machin
                 .and_then(|text| text.parse().ok())
                 .map(Parsed)
         }),
-        // What the machine's driver says of itself is not said of another one.
+        // The inner version and the accepted versions of the machine's driver do not apply to a
+        // requested one.
         driver_inner: own.and_then(|info| info.get("Innerversion")?.parse().ok()).map(Parsed),
         driver_accepts: own
             .and_then(|info| info.get("compatible_version"))

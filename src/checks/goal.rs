@@ -1,7 +1,7 @@
-//! The goal of a run, and what the facts show of each of its links.
+//! The goal of a run, and the evidence for each of its links in the facts.
 //!
-//! A profile names the goal. Without one, the installed software suggests it. A machine without
-//! NPU and driver has no goal that needs devices, unless one was asked for.
+//! A profile names the goal. Without one, the installed software suggests it. A machine without NPU
+//! and driver has no goal that needs devices, unless the user requests one.
 
 use std::collections::BTreeMap;
 
@@ -51,10 +51,10 @@ fn suggested(ctx: &Context<'_>) -> &'static str {
     }
 }
 
-/// Returns the goal of the framework that is installed.
+/// Returns the goal of the installed framework.
 fn framework_goal(facts: &Facts) -> Option<&'static str> {
     let has = |name: &str| facts.python.dist(name).is_some();
-    // sglang takes parts of vllm; without its plug-in, vllm is not what serves there.
+    // sglang uses parts of vllm, so vllm without its plug-in is not the server there.
     if has("vllm-ascend") || has("vllm") && !has("sglang") {
         Some("vllm")
     } else if has("sglang") {
@@ -64,19 +64,19 @@ fn framework_goal(facts: &Facts) -> Option<&'static str> {
     } else if has("mindspore") {
         Some("mindspore")
     } else {
-        // An interpreter that was named in vain was named for a framework.
+        // A named interpreter that does not exist was named for a framework.
         let python = &facts.python;
         let named = python.missing_interpreter.is_some() || python.not_python.is_some();
-        // So was one that was installed beside it.
+        // The same holds if other interpreters have a torch_npu.
         let beside = !python.others.is_empty();
         (named || beside || has("torch")).then_some("torch")
     }
 }
 
-/// Whether what the goal starts is or imports this package (normalised name).
+/// Returns whether the program of the goal is or imports this package (normalized name).
 pub(super) fn starts(ctx: &Context<'_>, package: &str) -> bool {
     let goal = match select(ctx) {
-        // What an image without devices holds is started elsewhere.
+        // The software of an image without devices is started on another machine.
         "image" | "inventory" => framework_goal(ctx.facts).unwrap_or("torch"),
         goal => goal,
     };
@@ -88,20 +88,20 @@ pub(super) fn starts(ctx: &Context<'_>, package: &str) -> bool {
     }
 }
 
-/// Whether the goal needs devices that can be used.
+/// Returns whether the goal needs usable devices.
 pub(super) fn needs_devices(ctx: &Context<'_>) -> bool {
     let id = select(ctx);
     let goal = goals::goals("check").find(|goal| goal.id == id);
     goal.is_some_and(|goal| goal.required.iter().any(|link| link == "devices"))
 }
 
-/// Whether the goal needs a framework for Python.
+/// Returns whether the goal needs a Python framework.
 pub(super) fn needs_framework(ctx: &Context<'_>) -> bool {
     ctx.profile.needs_framework()
         || matches!(select(ctx), "torch" | "vllm" | "sglang" | "mindspore")
 }
 
-/// Finds a place that the user may not read, among those of the checks that a predicate accepts.
+/// Finds a place without read permission, among those of the checks that a predicate accepts.
 type FindUnreadable<'a> = dyn Fn(&dyn Fn(&Check) -> bool) -> Option<String> + 'a;
 
 /// Outcome of the selected checks.
@@ -110,9 +110,9 @@ pub(super) struct Results<'a> {
     pub(super) checks: &'a [RuleResult],
     /// All findings, folded.
     pub(super) findings: &'a [Finding],
-    /// The checks that the options leave.
+    /// The selected checks.
     pub(super) selected: &'a [&'static Check],
-    /// Finds a place that the user may not read.
+    /// Finds a place without read permission.
     pub(super) unreadable: &'a FindUnreadable<'a>,
 }
 
@@ -143,8 +143,8 @@ pub(super) fn prove(ctx: &Context<'_>, found: &Results<'_>) -> Proof {
     proof
 }
 
-/// The link of the expectations of a site. Whoever expects something asks for it, whatever the goal
-/// is.
+/// The link of the expectations of a site. It is required for every goal, because a site with
+/// expectations requests it.
 fn site_link(ctx: &Context<'_>, found: &Results<'_>) -> Option<Link> {
     ctx.site?;
     let link = goals::links("check").find(|link| link.id == site::LINK)?;
@@ -169,8 +169,8 @@ fn site_link(ctx: &Context<'_>, found: &Results<'_>) -> Option<Link> {
     })
 }
 
-/// Proves that the checks pass that `--only` names. A check needs its own result. A family needs
-/// a result of any of its checks, because some can rarely run.
+/// Proves that the checks named by `--only` pass. A check needs its own result. A family needs a
+/// result of any of its checks, because some can rarely run.
 pub(super) fn prove_selection(ctx: &Context<'_>, only: &[String], found: &Results<'_>) -> Proof {
     let links = only.iter().map(|name| {
         let is_named =
@@ -186,7 +186,7 @@ pub(super) fn prove_selection(ctx: &Context<'_>, only: &[String], found: &Result
         }
     });
     let mut links: Vec<Link> = links.collect();
-    // Whether all could be read is a question about every check.
+    // SCAN-READ concerns the files of every check.
     let asked =
         |check: &Check| only.iter().any(|name| check.is_named(name) || scan::READ.is_named(name));
     if let Some(place) = (found.unreadable)(&asked)
@@ -219,7 +219,7 @@ fn cover_name(is_named: &dyn Fn(&str) -> bool, found: &Results<'_>) -> Coverage 
     if own().any(answered) && !own().any(|result| result.blocked) {
         return Coverage::Shown;
     }
-    // Nothing of the family answered: each check must have run then, or not apply.
+    // No check of the family has an answer: each must have run then, or not apply.
     let link = goals::links("check").find(|link| {
         own().any(|result| link.key.iter().chain(&link.checks).any(|id| id == result.id))
     });
@@ -248,12 +248,12 @@ fn values(facts: &Facts) -> BTreeMap<&'static str, Text> {
     ])
 }
 
-/// The version that the CANN in use states.
+/// The version in the files of the CANN in use.
 fn stated_cann(facts: &Facts) -> Option<String> {
     facts.cann.active()?.stated_version().map(str::to_owned)
 }
 
-/// What was seen of a link.
+/// The observed facts about a link.
 fn note(facts: &Facts, link: &str) -> Option<Text> {
     let text = match link {
         "devices" => overview::npus(facts),

@@ -1,4 +1,4 @@
-//! Host, devices and driver of small trees, from files to findings.
+//! Tests of host, devices and driver with small trees, from files to findings.
 #![expect(clippy::disallowed_methods, reason = "builds trees for the sysroot to read")]
 
 use std::fs;
@@ -32,7 +32,7 @@ impl Machine {
         Self { dir: tempfile::tempdir().unwrap(), nodes: json!({}), process }
     }
 
-    /// Two cards of 910B with driver and firmware, as the installers leave them.
+    /// Two cards of 910B with driver and firmware, in the state that the installers create.
     fn host() -> Self {
         let mut machine = Self::empty();
         machine.write("/etc/os-release", "ID=openEuler\nVERSION_ID=\"22.03\"\n");
@@ -144,7 +144,7 @@ impl Machine {
     }
 }
 
-/// The findings at the top, and the ids of the checks that could not look.
+/// The findings at the top, and the IDs of the checks that could not run.
 fn judge(root: &Path, profile: Profile, require_npu: bool) -> (Vec<Finding>, Vec<&'static str>) {
     let options = Options { npu_smi: true, ..Options::default() };
     let facts = collect::collect(&Sysroot::tree(root).unwrap(), &options);
@@ -166,7 +166,7 @@ fn judge(root: &Path, profile: Profile, require_npu: bool) -> (Vec<Finding>, Vec
     (fold_consequences(found), unanswered)
 }
 
-/// Ids of the findings from `level` on.
+/// IDs of the findings with at least the severity `level`.
 fn ids(findings: &[Finding], level: Severity) -> Vec<&str> {
     findings.iter().filter(|one| one.severity >= level).map(|one| one.id.as_str()).collect()
 }
@@ -354,7 +354,7 @@ fn access_decides_and_explains_npu_smi() {
     );
     assert!(findings[0].fix[0].text.en.contains("--group-add 1001"));
 
-    // The group of the host opens the nodes, whatever its name is here.
+    // The group of the host gives access to the nodes, regardless of its name here.
     machine.process["groups"] = json!([1001]);
     assert_eq!(ids(&machine.findings(), Severity::Info), ["DRV-NPUSMI"]);
 
@@ -425,7 +425,7 @@ fn an_empty_machine_is_well_unless_an_npu_is_asked_for() {
     }
     assert_eq!(ids(&machine.judged(Profile::Build, false), Severity::Info), [""; 0]);
     machine.process["in_container"] = json!(true);
-    // The bus of the host is not the container's.
+    // The bus belongs to the host, not to the container.
     machine.pci(&["0xd802"], "0x0000");
     assert_eq!(ids(&machine.findings(), Severity::Info), [""; 0]);
     let findings = machine.judged(Profile::General, true);

@@ -36,7 +36,7 @@ const SYSTEMS: &[(&str, &[&str])] = &[
     ("velinux", &["1", "2"]),
 ];
 
-/// HOST-OS: whether the host's system is in the product list. That of a container does not
+/// HOST-OS: whether the host's system is in the product list. The system of a container does not
 /// matter to the driver.
 fn os(ctx: &Context<'_>) -> Outcome {
     let host = &ctx.facts.host;
@@ -72,7 +72,7 @@ fn os(ctx: &Context<'_>) -> Outcome {
     .into()
 }
 
-/// What Docker gives to `/dev/shm` unless told otherwise, in bytes.
+/// Docker's default size of `/dev/shm`, in bytes.
 const DEFAULT_SHM: u64 = 64 << 20;
 
 /// HOST-SHM: shared memory, through which processes of one workload exchange tensors.
@@ -102,7 +102,7 @@ fn shm(ctx: &Context<'_>) -> Outcome {
     .into()
 }
 
-/// Less than this, and logs or temporary files of one run may fill the disk, in bytes.
+/// If less is free, logs or temporary files of one run may fill the disk; in bytes.
 const LITTLE: u64 = 256 << 20;
 
 /// HOST-LOGDISK: CANN's processes stop if they cannot write their logs.
@@ -120,7 +120,7 @@ fn log_disk(ctx: &Context<'_>) -> Outcome {
     let full: Vec<_> = known.into_iter().filter(|(_, space)| space.available < LITTLE).collect();
     full.iter()
         .enumerate()
-        // Two paths with the same figures are on one file system: one cause.
+        // Two paths with the same sizes are on one file system: one cause.
         .filter(|(index, (_, space))| full[..*index].iter().all(|(_, other)| other != space))
         .map(|(_, (path, space))| {
             let free = size(space.available);
@@ -139,8 +139,8 @@ fn log_disk(ctx: &Context<'_>) -> Outcome {
         .into()
 }
 
-/// HOST-CONTAINER: whether the profile fits the place that the tool runs in. What kind of
-/// container it is stands in the overview.
+/// HOST-CONTAINER: whether the profile matches the place that the tool runs in. The overview has
+/// the kind of container.
 fn container(ctx: &Context<'_>) -> Outcome {
     let container = &ctx.facts.host.container;
     let Some(inside) = container.inside else {
@@ -156,8 +156,7 @@ fn container(ctx: &Context<'_>) -> Outcome {
 }
 
 /// HOST-MODULES: the driver is installed and there are NPUs, but the kernel has none of its
-/// modules. Which modules there are differs between versions, so only their total absence
-/// says something.
+/// modules. Versions have different modules, so only their total absence is evidence.
 fn modules(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if npu::in_container(facts) {
@@ -181,7 +180,8 @@ fn modules(ctx: &Context<'_>) -> Outcome {
             .error()
             .evidence(evidence)
             .evidence(Evidence::file("/proc/sys/kernel/osrelease").value(kernel)),
-        // A copied tree may not say which kernel ran, nor a garbled file which driver it was.
+        // A copied tree may not identify the kernel that ran, and a damaged file may not identify
+        // the driver.
         _ => host_modules::NoneUnversioned.error().evidence(evidence),
     };
     vec![found].into()
@@ -191,7 +191,7 @@ fn driver_version(facts: &Facts) -> Option<&str> {
     facts.driver.version.as_ref().and_then(|file| file.get("Version"))
 }
 
-/// Bytes in the largest unit that fits.
+/// Formats bytes in the largest possible unit.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1024 => format!("{bytes} B"),

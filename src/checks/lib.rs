@@ -1,7 +1,7 @@
 //! The checks of `ascend-doctor check`: pure functions from facts to outcomes.
 //!
-//! Must not touch: the machine, files, output formats. A check depends on facts, tables and report
-//! types alone; the crate that reads machines is not among its dependencies.
+//! Must not touch: the machine, files, output formats. A check depends only on facts, tables and
+//! report types. The crate that reads machines is not among its dependencies.
 //!
 //! To add a check, write the function in the file of its family, add a line to `CHECKS` of that
 //! family, its texts to `data/findings/<family>.toml`, and a fixture to `tests/fixtures/hosts/`.
@@ -93,7 +93,7 @@ mod tests {
             let prefix = check.id.as_str().split('-').next();
             assert_eq!(prefix, Some(check.family.prefix()), "{}", check.id);
         }
-        // What other subcommands say does not come from a check of a machine.
+        // Findings of other subcommands do not come from a check of a machine.
         let others = ["CONVERT-", "VERIFY-", "OPS-", "FLEET-"];
         let of_checks = |id: &str| !others.iter().any(|family| id.starts_with(family));
         for entry in Catalog::builtin().entries().filter(|entry| of_checks(&entry.id)) {

@@ -1,8 +1,8 @@
 //! Turns "missing" findings into "not checked" if an unreadable directory could mask the file.
 //!
-//! Behind an unreadable directory, collectors find nothing, and a check that reports a missing
-//! file would blame the installation for a permission. So a finding that an unreadable directory
-//! could explain is replaced by the reason "unreadable".
+//! Collectors find no files below an unreadable directory, and a check that reports a missing file
+//! would blame the installation for a permission. A finding that an unreadable directory could
+//! explain is therefore replaced by the reason "unreadable".
 
 use data::{Outcome, RawFinding, Reason};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ use super::{Check, Context, Family};
 use base::report::EvidenceKind;
 use facts::{Facts, Problem, ProblemKind, UnreadablePath};
 
-/// Returns where a check looked for its subject, by the reason why it does not apply.
+/// Returns the places that a check searched, by the reason why it does not apply.
 fn areas_of_reason(reason: &Reason) -> &'static [Area] {
     match reason {
         Reason::NoCann => &[Area::AnyCann],
@@ -77,7 +77,7 @@ fn remove_doubtful(check: &Check, outcome: Outcome, facts: &Facts) -> (Outcome, 
     (outcome, places)
 }
 
-/// Returns the problem to report for a directory that masked something.
+/// Returns the problem to report for a directory that masked files.
 fn problem_of_directory(place: &str) -> Problem {
     let denied = data::faults::Denied.value();
     Problem {
@@ -153,7 +153,7 @@ fn find_unreadable(area: Area, facts: &Facts) -> Option<&UnreadablePath> {
     facts.unreadable.iter().find(|closed| paths.iter().any(|path| closed.hides(path)))
 }
 
-/// Whether `closed` could contain a CANN installation.
+/// Returns whether `closed` could contain a CANN installation.
 fn may_contain_cann(closed: &UnreadablePath, facts: &Facts) -> bool {
     const OTHERS: [&str; 4] = ["driver", "firmware", "develop", "nnal"];
     let named = facts.cann.env_paths.iter().filter(|path| path.real.is_none());
@@ -168,16 +168,16 @@ fn may_contain_cann(closed: &UnreadablePath, facts: &Facts) -> bool {
 /// Outcomes of checks, with those masked by unreadable directories removed.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
-    /// The outcomes by the id of their check.
+    /// The outcomes by the ID of their check.
     pub(super) by_id: BTreeMap<&'static str, Outcome>,
-    /// The directories that masked something, with the check from which they did.
+    /// The directories that masked files, each with the affected check.
     pub(super) masking: Vec<(&'static Check, String)>,
 }
 
 /// Runs the selected checks.
 ///
 /// If a directory is unreadable, the other checks run too, because `SCAN-READ` reports every
-/// directory that masked something from any check.
+/// directory that masked files from any check.
 pub(super) fn run_unmasked(context: &Context<'_>, selected: &[&'static Check]) -> Outcomes {
     let mut outcomes = Outcomes::default();
     let mut masking = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The members of the JSON reports that `check` and `compat` alone have.
+//! The members of the JSON reports that only `check` and `compat` have.
 
 use serde::Serialize;
 
@@ -8,16 +8,16 @@ use base::chip::ChipFamily;
 use data::matrix::{Advice, Machine, MindSporeAdvice, RequestedVersions};
 use facts::Facts;
 
-/// What was read of the machine.
+/// The facts of the machine.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckMembers<'a> {
-    /// The machine in short.
+    /// Summary of the machine.
     pub host: HostMember<'a>,
-    /// When the facts were read, in seconds since 1970, UTC.
+    /// The collection time of the facts, in seconds since 1970, UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taken: Option<u64>,
-    /// What machines that are set up alike have in common.
+    /// Properties that machines with the same setup share.
     pub fingerprint: Fingerprint,
     /// The comparison with an earlier report (`--baseline`).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,11 +25,11 @@ pub struct CheckMembers<'a> {
     /// The steps to a working machine (`--plan`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<RepairPlan>,
-    /// All facts, as `ascend-doctor/facts/1` describes them.
+    /// All facts, in the format of `ascend-doctor/facts/1`.
     pub facts: &'a Facts,
 }
 
-/// The machine in short.
+/// Summary of the machine.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostMember<'a> {
@@ -41,7 +41,7 @@ pub struct HostMember<'a> {
     pub os: Option<&'a str>,
     /// The release of its kernel.
     pub kernel: Option<&'a str>,
-    /// Whether it is a container; null if that is not known.
+    /// Whether it is a container; null if unknown.
     pub container: Option<bool>,
     /// Digest that identifies the installation of the operating system.
     pub machine: Option<&'a str>,
@@ -49,8 +49,8 @@ pub struct HostMember<'a> {
     pub boot: Option<&'a str>,
 }
 
-/// What machines that are set up alike have in common. It holds no time, host name, address or
-/// rank. A member is null if the component is absent or not known.
+/// Properties that machines with the same setup share. It holds no time, host name, address or
+/// rank. A member is null if the component is absent or unknown.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fingerprint {
@@ -88,13 +88,13 @@ pub struct Fingerprint {
     pub elf_hash: Option<String>,
 }
 
-/// The question of `compat` and its answer.
+/// The request of `compat` and its answer.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompatMembers<'a> {
-    /// The machine that the advice is for.
+    /// The machine of the advice.
     pub machine: &'a Machine,
-    /// The versions that were asked for.
+    /// The requested versions.
     pub wish: &'a RequestedVersions,
     /// The versions to install, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! MindSpore: whether its plug-in for Ascend is there.
+//! MindSpore: whether its plug-in for Ascend is installed.
 
 use super::pep::not_installed;
 use super::{Check, Context, Family};
@@ -25,7 +25,7 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
     if there {
         return Outcome::Passed;
     }
-    // Beside torch_npu it may be there for the processor alone.
+    // Next to torch_npu, MindSpore may be installed for the CPU only.
     let other = python.dist("torch-npu").is_some();
     let severity = if other { Severity::Warning } else { Severity::Error };
     let interpreter = python.command();

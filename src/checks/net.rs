@@ -1,4 +1,5 @@
-//! Checks of the family `net`: what devices need to talk to those of other machines.
+//! Checks of the family `net`: the configuration that devices need to reach those of other
+//! machines.
 
 use data::{
     Outcome, RawFinding, Reason,
@@ -23,13 +24,13 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::Network, net_ifname::ID, interface_names),
 ];
 
-/// How grave a fault of the device network is: only several machines need it.
+/// The severity of a fault of the parameter plane, which only jobs on several machines need.
 fn severity(ctx: &Context<'_>) -> Severity {
     if ctx.profile.needs_device_network() { Severity::Error } else { Severity::Info }
 }
 
-/// Whether the devices have network ports of their own that `hccn.conf` configures: those of
-/// 310P have none, and 950 is connected over UB.
+/// Returns whether the devices have network ports that `hccn.conf` configures: those of 310P have
+/// none, and 950 is connected over UB.
 fn has_roce(ctx: &Context<'_>) -> bool {
     let chips = chip::chips(ctx.facts);
     let roce = [ChipFamily::A910, ChipFamily::A910B, ChipFamily::A3];
@@ -52,7 +53,7 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
         }
         let inside = ctx.facts.host.container.is_inside();
         let found = if inside { net_hccn::NotMounted.error() } else { net_hccn::Absent.error() };
-        // Without an NPU there is nothing to give an address to.
+        // Without an NPU there is no device that needs an address.
         let found = found.because(&[dev_pci::ID]);
         return vec![
             found.evidence(Evidence::file("/etc/hccn.conf").says(ui::SEEN_MISSING.text())),
@@ -85,7 +86,7 @@ fn hccn(ctx: &Context<'_>) -> Outcome {
         }
         out.push(found);
     }
-    // A container sees the whole file but only its own devices, renumbered.
+    // A container sees the complete file but only its own devices, renumbered.
     let inside = ctx.facts.host.container.is_inside();
     let lacking: Vec<String> =
         ids.iter().filter(|id| !conf.addresses.contains_key(id)).map(u32::to_string).collect();
@@ -182,7 +183,7 @@ fn rank_table(ctx: &Context<'_>) -> Outcome {
     out.into()
 }
 
-/// A table that names this machine's devices with other addresses than `hccn.conf` does.
+/// Finds a table that has other addresses for this machine's devices than `hccn.conf`.
 fn stale(ctx: &Context<'_>) -> Option<RawFinding> {
     let table = ctx.facts.net.ranktable.as_ref()?;
     let conf = ctx.facts.net.hccn.as_ref()?;
@@ -194,7 +195,8 @@ fn stale(ctx: &Context<'_>) -> Option<RawFinding> {
         .collect();
     let (device, first_own) = conf.addresses.first_key_value()?;
     let &(first, line) = listed.first()?;
-    // One address in common: the table is of this machine. None: it is left over, or of others.
+    // With one address in common, the table is for this machine. Otherwise it is outdated or for
+    // other machines.
     if listed.iter().any(|(ip, _)| own.contains(ip)) {
         return None;
     }
@@ -212,8 +214,8 @@ fn address(table: &RankTable, line: Option<u32>, ip: &str) -> Evidence {
     Evidence::file(&table.path).line_if(line).value(format!("device_ip {ip}"))
 }
 
-/// Variables that name interfaces of the host. HCCL takes prefixes; `=` asks for the whole name
-/// and `^` for all others. The rest take whole names.
+/// Variables that name interfaces of the host. HCCL accepts prefixes; `=` requires the whole name
+/// and `^` selects all others. The other variables take whole names.
 const IFNAMES: &[(&str, bool)] =
     &[("HCCL_SOCKET_IFNAME", true), ("GLOO_SOCKET_IFNAME", false), ("TP_SOCKET_IFNAME", false)];
 
@@ -232,7 +234,7 @@ fn interface_names(ctx: &Context<'_>) -> Outcome {
     let Some(there) = &ctx.facts.host.interfaces else {
         return Outcome::NotChecked(Reason::Unreadable { what: "/sys/class/net".to_owned() });
     };
-    // One wrong name is one cause, in however many variables it stands.
+    // One wrong name is one cause, regardless of the number of variables.
     let mut wrong: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (name, prefixes, value) in set {
         if !matches(value, prefixes, there) {
@@ -251,7 +253,7 @@ fn interface_names(ctx: &Context<'_>) -> Outcome {
     found.collect::<Vec<_>>().into()
 }
 
-/// Whether at least one interface is selected.
+/// Returns whether at least one interface is selected.
 fn matches(value: &str, prefixes: bool, there: &[String]) -> bool {
     let (excluded, rest) = match value.strip_prefix('^') {
         Some(rest) if prefixes => (true, rest),

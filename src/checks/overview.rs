@@ -1,4 +1,4 @@
-//! What a report says of the machine before it judges: a few lines for people, and the same
+//! The description of the machine at the head of a report: a few lines for users, and the same data
 //! for programs.
 
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use base::text::Text;
 use data::ui;
 use facts::{Facts, InfoFile};
 
-/// The head of the report: label and value. A line of which nothing is known is left out.
+/// The head of the report: label and value. Lines with unknown values are omitted.
 pub fn overview(facts: &Facts) -> Vec<(Text, Text)> {
     let lines = [
         (ui::OVERVIEW_HOST, host(facts).map(Text::same)),
@@ -54,7 +54,7 @@ fn container(facts: &Facts) -> Option<String> {
     })
 }
 
-/// `8 × 910B3`, or by family where no name is known.
+/// `8 × 910B3`, or by family if the name is unknown.
 pub(super) fn npus(facts: &Facts) -> Option<String> {
     let smi = facts.driver.npu_smi.as_ref().map(|smi| smi.chips.as_slice()).unwrap_or_default();
     let count = [facts.devices.davinci_ids().len(), smi.len()].into_iter().max().unwrap_or(0);
@@ -110,7 +110,7 @@ fn python(facts: &Facts) -> Option<Text> {
     Some(with_version(interpreter.version.as_deref(), &rest))
 }
 
-/// The version, or that it is not known, before the rest of the line.
+/// The version, or a text for an unknown one, before the rest of the line.
 fn with_version(version: Option<&str>, rest: &str) -> Text {
     let version = version.map_or_else(|| ui::VERSION_NOT_KNOWN.text(), Text::same);
     Text::new(version.en + rest, version.zh + rest)
@@ -125,9 +125,9 @@ pub(super) fn version(file: Option<&InfoFile>) -> Option<&str> {
     file?.get("Version").filter(|version| !version.is_empty())
 }
 
-/// What a machine without anything of Ascend should be told: nothing is wrong with it, and what
-/// to do if there should be something. Empty for every other machine, and where an NPU was asked
-/// for: DEV-PCI says it then.
+/// The notes for a machine without Ascend hardware and software: there is no fault, and how to
+/// proceed if there should be an NPU. Empty for every other machine, and if an NPU is required,
+/// because DEV-PCI reports it then.
 pub fn nothing_here(ctx: &Context<'_>) -> Vec<Text> {
     let facts = ctx.facts;
     let mindspore = facts.python.dist("mindspore").is_some();
@@ -136,7 +136,7 @@ pub fn nothing_here(ctx: &Context<'_>) -> Vec<Text> {
         return Vec::new();
     }
     if !facts.devices.dev_listed {
-        // A copy that has lost its devices: what it holds is still all that can be said.
+        // A copy without its devices. The notes cover only the contents of the copy.
         return vec![ui::NOTHING_FOUND_IN_COPY.text(), ui::NOTHING_INSTALL.text()];
     }
     let label =
@@ -219,7 +219,7 @@ pub(super) const OF_ONE_PROCESS: &[&str] = &[
     "ASCEND_RT_VISIBLE_DEVICES",
 ];
 
-/// SHA-256 over the variables that matter, in order; `None` if the environment is not known.
+/// SHA-256 over the relevant variables, in order; `None` if the environment is unknown.
 fn env_hash(facts: &Facts) -> Option<String> {
     facts.env.known.then(|| {
         let vars = facts.env.vars.iter();
@@ -230,8 +230,8 @@ fn env_hash(facts: &Facts) -> Option<String> {
     })
 }
 
-/// SHA-256 over what the comparison of the packages' files with their RECORD gave: the same on
-/// two machines that have the same files. `None` if no files were hashed.
+/// SHA-256 over the comparison of the packages' files with their RECORD: equal on two machines with
+/// the same files. `None` if no files were hashed.
 fn elf_hash(facts: &Facts) -> Option<String> {
     let packages: Vec<_> =
         facts.integrity.packages.iter().filter(|package| package.hashed > 0).collect();
@@ -256,7 +256,7 @@ fn elf_hash(facts: &Facts) -> Option<String> {
 fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let mut hasher = Sha256::new();
     for part in parts {
-        // Lengths keep `a` + `bc` apart from `ab` + `c`.
+        // Lengths distinguish `a` + `bc` from `ab` + `c`.
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part.as_bytes());
     }

@@ -1,4 +1,4 @@
-//! Requirements as pip understands them (PEP 440, PEP 508), evaluated for the interpreter under
+//! Requirements by the rules of pip (PEP 440, PEP 508), evaluated for the interpreter under
 //! examination and not for the one that runs this program.
 
 use data::{Outcome, Reason};
@@ -9,15 +9,15 @@ use pep508_rs::{ExtraName, MarkerEnvironment, MarkerEnvironmentBuilder, MarkerTr
 
 use facts::{Facts, Interpreter, normalize_name};
 
-/// The longest requirement that is looked at, in bytes; real ones have some hundred.
+/// Maximum length of a requirement, in bytes; real ones have some hundred.
 const MAX_LENGTH: usize = 2000;
-/// The deepest nesting of a marker that is looked at: the parser recurses.
+/// Maximum nesting of a marker, because the parser recurses.
 const MAX_PARENS: usize = 50;
 
 /// A requirement that holds for this interpreter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Requirement {
-    /// Normalised name of what is required.
+    /// Normalized name of the required package.
     pub(super) name: String,
     /// Accepted versions; empty for any.
     pub(super) spec: VersionSpecifiers,
@@ -25,16 +25,16 @@ pub(super) struct Requirement {
     pub(super) text: String,
     /// The whole line, with its marker.
     pub(super) declared: String,
-    /// The extras of the package that are required with it, normalised.
+    /// The required extras of the package, normalized.
     pub(super) extras: Vec<String>,
 }
 
-/// The outcome of a check about a package that is not there.
+/// The outcome of a check about a package that is not installed.
 pub(super) fn not_installed(package: &str) -> Outcome {
     Outcome::NotApplicable(Reason::NoPackage { what: package.to_owned() })
 }
 
-/// A version, if it is one.
+/// Parses a version.
 pub(super) fn version(text: &str) -> Option<Version> {
     (text.len() <= MAX_LENGTH).then(|| Version::from_str(text).ok()).flatten()
 }
@@ -54,7 +54,7 @@ pub(super) fn release(version: &Version) -> Vec<u64> {
     numbers
 }
 
-/// Whether `version` satisfies `spec` where local parts are left out on both sides: `2.9.0`
+/// Returns whether `version` satisfies `spec`, ignoring local parts on both sides: `2.9.0`
 /// satisfies `==2.9.0+cpu`.
 pub(super) fn satisfies_without_local(spec: &VersionSpecifiers, version: &Version) -> bool {
     let version = version.clone().without_local();
@@ -70,7 +70,7 @@ fn without_local(one: &VersionSpecifier) -> Option<VersionSpecifier> {
     }
 }
 
-/// Whether `version` is of the very release that `spec` pins, apart from pre-release,
+/// Returns whether `version` belongs to the release that `spec` pins, apart from pre-release,
 /// post-release, development and local parts: a nightly or self-built package.
 pub(super) fn same_release(spec: &VersionSpecifiers, version: &Version) -> bool {
     spec.iter().any(|one| {
@@ -79,9 +79,10 @@ pub(super) fn same_release(spec: &VersionSpecifiers, version: &Version) -> bool 
     })
 }
 
-/// Whether `version` violates `spec` and is of another series of releases: another major version,
-/// or another minor one below 1.0, where the interfaces may differ. A lower bound names the first
-/// release that has what is needed; an upper bound at the start of a series excludes all of it.
+/// Returns whether `version` violates `spec` and belongs to another series of releases: another
+/// major version, or another minor one below 1.0, where the interfaces may differ. A lower bound is
+/// the first release with the needed interface. An upper bound at the start of a series excludes
+/// the whole series.
 pub(super) fn is_other_series(spec: &VersionSpecifiers, version: &Version) -> bool {
     let series = |version: &Version| {
         let release = version.release();
@@ -99,7 +100,7 @@ pub(super) fn is_other_series(spec: &VersionSpecifiers, version: &Version) -> bo
     })
 }
 
-/// What markers are evaluated against.
+/// The environment in which markers are evaluated.
 pub(super) fn environment(facts: &Facts) -> Option<MarkerEnvironment> {
     let interpreter = facts.python.interpreter.as_ref()?;
     let (major, minor) = minor(interpreter)?;
@@ -124,16 +125,16 @@ pub(super) fn environment(facts: &Facts) -> Option<MarkerEnvironment> {
     .ok()
 }
 
-/// Parses a `Requires-Dist` line: `None` if it does not hold here (marker, extra), names an
-/// address instead of versions, or is no requirement at all.
+/// Parses a `Requires-Dist` line. `None` if it does not apply here (marker, extra), names an
+/// address instead of versions, or is not a requirement.
 ///
-/// The parts are taken apart here, since the parser of `pep508_rs` 0.9 panics on some names
-/// (`a_`); versions and markers are left to the libraries.
+/// The parts are split here, because the parser of `pep508_rs` 0.9 panics on some names (`a_`); the
+/// libraries parse versions and markers.
 pub(super) fn requirement(line: &str, env: &MarkerEnvironment) -> Option<Requirement> {
     requirement_with(line, env, &[])
 }
 
-/// The lines of `requires` that hold with these extras (normalised names) and not without.
+/// The lines of `requires` that apply with these extras (normalized names) but not without them.
 pub(super) fn of_extras(
     requires: &[String],
     env: &MarkerEnvironment,
@@ -146,8 +147,7 @@ pub(super) fn of_extras(
     lines.filter_map(|line| requirement_with(line, env, &names)).collect()
 }
 
-/// The extra without which a marker never holds, normalised: `extra == "x"`, and nothing instead
-/// of it.
+/// The extra that a marker requires, normalized: `extra == "x"`, without an alternative.
 fn named_extra(marker: &str) -> Option<String> {
     if marker.contains(" or ") {
         return None;
@@ -159,19 +159,19 @@ fn named_extra(marker: &str) -> Option<String> {
     Some(normalize_name(name))
 }
 
-/// [`requirement`], with extras that were asked for.
+/// As [`requirement`], with requested extras.
 fn requirement_with(
     line: &str,
     env: &MarkerEnvironment,
     extras: &[ExtraName],
 ) -> Option<Requirement> {
-    // An address is resolved by nothing but pip itself.
+    // Only pip can resolve an address.
     if line.len() > MAX_LENGTH || line.contains('@') || line.matches('(').count() > MAX_PARENS {
         return None;
     }
     let (what, marker) = line.split_once(';').map_or((line, None), |(a, b)| (a, Some(b)));
     if let Some(marker) = marker {
-        // Packages list hundreds of lines for extras that nobody asked for.
+        // Packages list hundreds of lines for extras that were not requested.
         let for_extra = named_extra(marker);
         if for_extra.is_some_and(|extra| extras.iter().all(|one| *one.as_ref() != extra)) {
             return None;

@@ -1,5 +1,5 @@
-//! vLLM with its Ascend plugin, and triton: whether the plugin is let in, what it was built
-//! for, and who owns `triton/`.
+//! vLLM with its Ascend plugin, and triton: whether vLLM loads the plugin, the chip that the plugin
+//! was built for, and the owner of `triton/`.
 
 use super::check::Area;
 use super::chip;
@@ -28,10 +28,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::Triton, triton_chip::ID, triton_chip),
 ];
 
-/// The group of entry points in which vLLM looks for platforms.
+/// The group of entry points in which vLLM searches for platforms.
 const PLATFORMS: &str = "vllm.platform_plugins";
 
-/// Whoever serves with vLLM needs both; for other goals it is in the way at most.
+/// The severity of a fault: an error if the goal is serving with vLLM, which needs both packages,
+/// else a warning.
 fn severity(ctx: &Context<'_>) -> Severity {
     if goal::select(ctx) == "vllm" { Severity::Error } else { Severity::Warning }
 }
@@ -45,7 +46,7 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
         return match vllm {
             Some(vllm) if npu => vec![
                 vllm_plugin::Absent { vllm: &vllm.version }
-                    // sglang takes parts of vllm and serves itself.
+                    // sglang uses parts of vllm but has its own server.
                     .at(if goal::select(ctx) == "sglang" { Severity::Info } else { severity(ctx) })
                     .evidence(vllm.version_place()),
             ]
@@ -53,7 +54,7 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
             _ => not_installed("vllm-ascend"),
         };
     };
-    // An editable install may keep its entry points beside the sources.
+    // An editable install may keep its entry points next to the sources.
     let points: Vec<&EntryPoint> = python
         .all_dists("vllm-ascend")
         .flat_map(|dist| &dist.entry_points)
@@ -96,8 +97,8 @@ fn plugin(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-/// A vllm that was built for GPUs. Its extension does not load here; vLLM tells so and goes on
-/// (vllm-project/vllm-ascend#1305), but its metadata pins the torch of that build.
+/// Finds a vllm that was built for GPUs. Its extension does not load here. vLLM logs this and
+/// continues (vllm-project/vllm-ascend#1305), but its metadata pins the torch of that build.
 fn empty(ctx: &Context<'_>) -> Outcome {
     let python = &ctx.facts.python;
     let Some(vllm) = python.dist("vllm") else { return not_installed("vllm") };
@@ -122,7 +123,7 @@ fn empty(ctx: &Context<'_>) -> Outcome {
     found.take(1).collect::<Vec<_>>().into()
 }
 
-/// The family in `_build_info.py`: a device type of today's releases, or a SoC of earlier ones.
+/// The family in `_build_info.py`: a device type in current releases, or a SoC in earlier ones.
 fn built_for(facts: &Facts) -> Option<(&str, &str, ChipFamily)> {
     let info = &facts.python.vllm.build_info;
     if let Some(device) = info.get("__device_type__") {
@@ -136,7 +137,8 @@ fn built_for(facts: &Facts) -> Option<(&str, &str, ChipFamily)> {
         return Some(("__device_type__", device, family));
     }
     let soc = info.get("__soc_version__")?;
-    // The build also takes the short names of families: `910b` is no first generation 910 here.
+    // The build also accepts the short names of families: `910b` is not the first generation 910
+    // here.
     let family = match soc.to_ascii_lowercase().as_str() {
         "910b" => ChipFamily::A910B,
         "910c" => ChipFamily::A3,
@@ -170,7 +172,7 @@ fn build(ctx: &Context<'_>) -> Outcome {
     let own = pep::version(vllm_ascend);
     let first = own.and_then(|own| ctx.matrix.vllm_ascend_for_chip(&own, chip.family.as_str()));
     let found = match first {
-        // Building it anew does not help where its CANN has no operators for the chip.
+        // A rebuild does not help if its CANN has no operators for the chip.
         Some(row) if pep::version(vllm_ascend).is_some_and(|own| own < *row.version) => {
             let (release, cann) = (row.version.to_string(), row.cann.to_string());
             let chip = chip.family.label();
@@ -212,7 +214,7 @@ fn version(ctx: &Context<'_>) -> Outcome {
     }
     let Some(vllm) = facts.python.dist("vllm") else { return not_installed("vllm") };
     let parsed = pep::version(&vllm.version);
-    // What setuptools-scm makes of a checkout without tags.
+    // The version that setuptools-scm invents for a checkout without tags.
     let untagged = parsed
         .as_ref()
         .is_some_and(|version| version.is_dev() && version.release() <= [0, 1].as_slice());
@@ -220,7 +222,8 @@ fn version(ctx: &Context<'_>) -> Outcome {
         return Outcome::Passed;
     }
     let found = vllm_version::Untagged { version: &vllm.version }.warning();
-    // Which adaptations are chosen, and whether they fit, depends on a release that nothing names.
+    // The adaptations depend on the vllm release, which is unknown, so their compatibility is
+    // unknown, too.
     let unknown = Reason::VersionUnknown { what: "vllm".to_owned() };
     Outcome::from_partial(vec![found.evidence(vllm.version_place())], Some(unknown))
 }
@@ -269,7 +272,7 @@ fn triton(ctx: &Context<'_>) -> Outcome {
         false if gone || changed || unknown => {
             triton_conflict::Overwritten { interpreter, others, version }.error()
         }
-        // It was installed last, and works until the other is upgraded or removed.
+        // It was installed last, and works until the other one is upgraded or removed.
         false => triton_conflict::Both { interpreter, others, version }.warning(),
     };
     vec![with_evidence(found)].into()
@@ -380,7 +383,8 @@ mod tests {
         assert_eq!(info("__device_type__", "A3"), ["error VLLM-BUILD chip"]);
         assert_eq!(info("__soc_version__", "ascend310p3"), ["error VLLM-BUILD chip"]);
         assert_eq!(info("__device_type__", "A99"), ["not checked: version_unknown"]);
-        // The CANN of 0.11.0 has no operators for an Ascend 950: a build on the machine lacks them.
+        // The CANN of 0.11.0 has no operators for an Ascend 950, so a build on the machine would
+        // not contain them.
         chip(&mut facts, "0xd806");
         facts.python.vllm.build_info = [("__device_type__".to_owned(), "A2".to_owned())].into();
         assert_eq!(run(build, &facts), ["error VLLM-BUILD unsupported"]);
@@ -390,7 +394,7 @@ mod tests {
         };
         let (release, cann) = (found[0].args["release"].as_str(), found[0].args["cann"].as_str());
         assert_eq!((release, cann), ("0.23.0", "9.1.0"));
-        // An NPU of which nothing says what it is.
+        // An NPU of unknown type.
         facts.devices.pci = Some(Vec::new());
         facts.devices.nodes = vec![facts::Node {
             path: "/dev/davinci0".to_owned(),

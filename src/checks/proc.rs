@@ -1,4 +1,4 @@
-//! A running process (`--pid`): what it has really loaded.
+//! A running process (`--pid`): the libraries that it has loaded.
 
 use data::{
     Outcome, Reason,
@@ -16,7 +16,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::Process, proc_mixed::ID, mixed),
 ];
 
-/// As many files as are named in the evidence.
+/// Maximum number of files in the evidence.
 const SHOWN: usize = 10;
 
 fn deleted(ctx: &Context<'_>) -> Outcome {
@@ -55,7 +55,7 @@ fn mixed(ctx: &Context<'_>) -> Outcome {
     vec![found].into()
 }
 
-/// Whether the library belongs to CANN, the driver, torch or `torch_npu`.
+/// Returns whether the library belongs to CANN, the driver, torch or `torch_npu`.
 fn of_the_stack(file: &MappedFile) -> bool {
     ["/Ascend/", "/torch/", "/torch_npu/", "/vllm_ascend/", "/mindspore/"]
         .iter()

@@ -1,9 +1,9 @@
-//! What the machine is meant for: decides what has to be there.
+//! The intended use of the machine, which decides the required components.
 
 use serde::{Deserialize, Serialize};
 
-/// A use of the machine. Without one, what is absent is only reported where something else
-/// that is there needs it.
+/// A use of the machine. Without one, a missing component is only reported if an installed
+/// component needs it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -36,22 +36,22 @@ pub enum Profile {
 }
 
 impl Profile {
-    /// Whether NPU devices and a driver have to be visible.
+    /// Returns whether NPU devices and a driver must be visible.
     pub const fn needs_npu(self) -> bool {
         !matches!(self, Self::General | Self::Import | Self::Build)
     }
 
-    /// Whether CANN has to be installed.
+    /// Returns whether CANN must be installed.
     pub const fn needs_cann(self) -> bool {
         !matches!(self, Self::General | Self::Node)
     }
 
-    /// Whether a framework (`torch_npu` or `MindSpore`) has to be installed.
+    /// Returns whether a framework (`torch_npu` or `MindSpore`) must be installed.
     pub const fn needs_framework(self) -> bool {
         !matches!(self, Self::General | Self::Container | Self::Build | Self::Node)
     }
 
-    /// Whether the network between devices has to be configured.
+    /// Returns whether the network between devices must be configured.
     pub const fn needs_device_network(self) -> bool {
         matches!(self, Self::MultiNode)
     }

@@ -1,13 +1,13 @@
 //! Compares wheel files with the hashes of the published ones.
 //!
-//! Input: the name and the hash of a wheel. Output: the outcome under the id of `TNPU-MANIFEST`,
+//! Input: the name and the hash of a wheel. Output: the outcome under the ID of `TNPU-MANIFEST`,
 //! which compares installed files of torch_npu.
 
 use base::hash::Sha256;
 use base::report::Evidence;
 use data::{FindingId, KnownWheels, Outcome, Reason, findings::tnpu_manifest};
 
-/// The finding id of the comparison.
+/// The finding ID of the comparison.
 pub const ID: FindingId = tnpu_manifest::ID;
 
 /// A wheel with a published hash.

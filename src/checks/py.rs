@@ -1,4 +1,4 @@
-//! The interpreter, what is installed into it, and what would be imported instead.
+//! The interpreter, the installed packages, and files that would be imported instead.
 
 mod constraints;
 mod cuda;

@@ -1,4 +1,4 @@
-//! What the scan itself met: files that could not be read or understood.
+//! Problems of the scan itself: files that could not be read or parsed.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ const OLD: u64 = 120;
 /// Reports unreadable files and directories, also for the other checks.
 pub(super) const READ: Check = Check::new(Family::Scan, scan_read::ID, read);
 
-/// What a closed directory hides is one finding, however much it is.
+/// Creates one finding for each unreadable directory, regardless of the number of hidden files.
 fn read(ctx: &Context<'_>) -> Outcome {
     let mut places: BTreeMap<&str, Vec<&Problem>> = BTreeMap::new();
     for problem in &ctx.facts.problems {
@@ -41,7 +41,7 @@ fn read(ctx: &Context<'_>) -> Outcome {
         } else {
             scan_read::Unreadable { path: place, detail: first.detail.clone() }.warning()
         };
-        // Where the workload may not read it either, that is the finding.
+        // If the workload cannot read it either, that is the finding.
         let known = ctx.facts.cann.installs.iter().flat_map(|install| &install.unreadable);
         let owner = known.into_iter().any(|path| is_below(path, place) || is_below(place, path));
         let found = if owner { found.because(&[cann_owner::ID]) } else { found };
@@ -70,7 +70,7 @@ fn format(ctx: &Context<'_>) -> Outcome {
         .into()
 }
 
-/// Newer releases are missing from old tables, so that their verdicts are "not listed".
+/// Newer releases are missing in old tables, which then report them as "not listed".
 fn data_age(ctx: &Context<'_>) -> Outcome {
     let Some(days) = ctx.data_age else { return Outcome::NotChecked(Reason::NoClock) };
     if days <= OLD {

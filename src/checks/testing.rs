@@ -16,7 +16,7 @@ pub(super) fn python(version: &str) -> Interpreter {
     }
 }
 
-/// A whole distribution in the interpreter's site-packages; the name is normalised.
+/// A complete distribution in the interpreter's site-packages; the name is normalized.
 pub(super) fn dist(name: &str, version: &str) -> Dist {
     let site = "/opt/py/lib/python3.11/site-packages";
     Dist {
@@ -40,8 +40,8 @@ pub(super) fn facts_with(interpreter: Interpreter, dists: Vec<Dist>) -> Facts {
     facts
 }
 
-/// `severity ID message` of everything that was found; nothing for a check that passed, and the
-/// key of the reason for one that did not look.
+/// `severity ID message` of every finding; empty for a check that passed, and the key of the reason
+/// for one that did not run.
 pub(super) fn ids(outcome: Outcome) -> Vec<String> {
     match outcome {
         Outcome::Passed => Vec::new(),

@@ -1,5 +1,5 @@
-//! torch itself: its version against the one that torch_npu was built for, its build, and other
-//! backends beside Ascend's.
+//! torch: its version compared with the one that torch_npu was built for, its build, and backends
+//! that conflict with torch_npu.
 
 use data::{
     Outcome, Reason,
@@ -18,11 +18,11 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::Torch, torch_backends::ID, backends),
 ];
 
-/// Backends that, as torch_npu does, take the one place that PyTorch keeps for devices from
-/// outside (`PrivateUse1`): two of them cannot be loaded together.
+/// Backends that, like torch_npu, use the single device slot of PyTorch for external backends
+/// (`PrivateUse1`): two of them cannot be loaded together.
 const PRIVATE_USE: &[&str] = &["torch_mlu", "torch_musa"];
 
-/// What torch_npu asks for, in words, and whether the installed torch is that.
+/// The torch that torch_npu requires, as text, and whether the installed torch matches.
 struct Wanted {
     text: String,
     met: bool,
@@ -35,8 +35,8 @@ fn wanted(facts: &Facts, npu: &Dist, torch: &Version) -> Option<Wanted> {
         all.find(|requirement| requirement.name == "torch" && !requirement.spec.is_empty())
     });
     if let Some(requirement) = declared {
-        // A nightly of torch_npu is built for a nightly of torch, and torch built from its sources
-        // has a name such as 2.7.1a0+gitabc. A release candidate is another version.
+        // A nightly of torch_npu is built for a nightly of torch, and a torch built from its
+        // sources has a version such as 2.7.1a0+gitabc. A release candidate is another version.
         let is_nightly = || pep::version(&npu.version).is_some_and(|npu| npu.any_prerelease());
         let is_own =
             || torch.local().first().is_some_and(|part| part.to_string().starts_with("git"));
@@ -45,14 +45,14 @@ fn wanted(facts: &Facts, npu: &Dist, torch: &Version) -> Option<Wanted> {
                 && (!torch.any_prerelease() || is_own() || is_nightly());
         return Some(Wanted { text: requirement.spec.to_string(), met });
     }
-    // Without a declaration the version itself says it: 2.7.1.post2 is built for torch 2.7.1.
+    // Without a declaration, the version identifies the torch: 2.7.1.post2 is built for torch
+    // 2.7.1.
     let base = pep::version(&npu.version)?.only_release();
     let met = pep::release(&base) == pep::release(torch);
     Some(Wanted { text: format!("=={base}"), met })
 }
 
-/// Whether a torch of this version in place of the installed one would be that of torch_npu, which
-/// the installed one is not.
+/// Returns whether a torch of this version would match torch_npu, if the installed one does not.
 pub(super) fn is_right_one(facts: &Facts, other: &str) -> bool {
     let npu = facts.python.dist("torch-npu");
     let met = |version: &str| wanted(facts, npu?, &pep::version(version)?).map(|wanted| wanted.met);
@@ -88,7 +88,8 @@ fn version(ctx: &Context<'_>) -> Outcome {
         ]
         .into();
     };
-    // The package itself knows better than its metadata, should one have been overwritten.
+    // The package's own file is more reliable than its metadata, because one package may have
+    // overwritten another.
     let imported = python.torch.version_py.as_deref().filter(|text| pep::version(text).is_some());
     let installed = imported.unwrap_or(&torch.version);
     let Some(parsed) = pep::version(installed) else {
@@ -113,7 +114,7 @@ fn version(ctx: &Context<'_>) -> Outcome {
     .error()
     .evidence(npu_evidence())
     .evidence(source.value(installed));
-    // The right one is there and hidden.
+    // The matching torch is installed but hidden.
     let hidden = python.all_dists("torch").any(|dist| is_right_one(ctx.facts, &dist.version));
     vec![if hidden { found.because(&[py_dup::ID]) } else { found }].into()
 }
@@ -227,7 +228,8 @@ mod tests {
         for facts in &good {
             assert_eq!(run(version, facts), [""; 0], "{:?}", facts.python.dists);
         }
-        // A candidate is not the release, nor is a nightly for a torch_npu that is a release.
+        // A release candidate is not the release, nor is a nightly for a torch_npu that is a
+        // release.
         for torch in ["2.9.0", "2.7.1rc1", "2.7.1.dev20250701"] {
             let bad = pair(torch, "2.7.1.post1", &["torch==2.7.1"]);
             assert_eq!(run(version, &bad), ["error TORCH-VERSION differs"], "{torch}");

@@ -1,4 +1,4 @@
-//! The user's own situation: `HOST-USER`, `HOST-CWD`.
+//! The user's environment: `HOST-USER`, `HOST-CWD`.
 
 use super::{Check, Context, Family};
 use base::report::{Evidence, Severity};
@@ -16,10 +16,10 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::Host, host_cwd::ID, working_directory),
 ];
 
-/// What `getpass.getuser()` asks before `/etc/passwd`.
+/// Variables that `getpass.getuser()` reads before `/etc/passwd`.
 const NAMES: [&str; 2] = ["LOGNAME", "USER"];
 
-/// HOST-USER: the uid has a name. Directory services may know it where `/etc/passwd` does not.
+/// HOST-USER: the uid has a name. A directory service may have names that `/etc/passwd` does not.
 fn user(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if facts.python.interpreter.is_none() || !npu::has_stack(facts) {
@@ -39,8 +39,8 @@ fn user(ctx: &Context<'_>) -> Outcome {
     vec![found.evidence(Evidence::file("/etc/passwd")).evidence(Evidence::env("USER"))].into()
 }
 
-/// HOST-CWD: CANN keeps compiled operators (`kernel_meta`) and dumps in the working directory. Where
-/// the workload starts is known of a running process; a shell may stand anywhere.
+/// HOST-CWD: CANN keeps compiled operators (`kernel_meta`) and dumps in the working directory. The
+/// working directory of the workload is known only for a running process; a shell may have any.
 fn working_directory(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if !npu::has_stack(facts) {

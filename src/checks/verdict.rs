@@ -1,8 +1,8 @@
 //! Runs checks over facts and turns their outcomes into a report.
 //!
-//! Input: facts, the checks that were requested, and reasons to skip some. Output: the report of
-//! `check` without the options of its output. A report without findings is clean only if no
-//! unreadable file could hold one.
+//! Input: facts, the requested checks, and reasons to skip some. Output: the report of `check`
+//! without the options of its output. A report without findings is clean only if no unreadable file
+//! could contain a fault.
 
 use base::report::{CheckState, Finding, Report, RuleResult, fold_consequences};
 use base::text::Text;
@@ -12,7 +12,7 @@ use facts::{Facts, Problem, ProblemKind};
 use super::site::Expectations;
 use super::{Check, Context, Family, Profile, goal, plan};
 
-/// Which checks run, and what they compare with.
+/// The checks to run, and the data to compare with.
 #[derive(Clone, Copy)]
 pub struct CheckRequest<'a> {
     /// The compatible versions.
@@ -23,25 +23,25 @@ pub struct CheckRequest<'a> {
     pub require_npu: bool,
     /// Age of the tables in days.
     pub data_age: Option<u64>,
-    /// The checks that run.
+    /// The checks to run.
     pub selected: &'a [&'static Check],
-    /// The names for which the user wants an answer.
+    /// The names in `--only`.
     pub only: &'a [String],
-    /// What the site expects of the machine.
+    /// The expectations of the site.
     pub site: Option<&'a Expectations>,
-    /// The reason for which a check is skipped, by its id.
+    /// The reason to skip a check, by its ID.
     pub skip_reason: &'a dyn Fn(&str) -> Option<Text>,
 }
 
 impl<'a> CheckRequest<'a> {
-    /// What the checks of this request see.
+    /// The input of the checks of this request.
     pub fn context(&self, facts: &'a Facts) -> Context<'a> {
         let Self { matrix, profile, require_npu, data_age, site, .. } = *self;
         Context { facts, matrix, profile, require_npu, data_age, site }
     }
 }
 
-/// Runs all checks over the facts, as `check` without options does.
+/// Runs all checks over the facts, like `check` without options.
 pub fn run_all_checks(
     facts: &Facts,
     data_age: Option<u64>,
@@ -61,7 +61,8 @@ pub fn run_all_checks(
     run_checks(facts, &request)
 }
 
-/// Commands of pip get the options of the official page where the default index cannot serve them.
+/// Adds the options of the official page to pip commands if the default index does not offer the
+/// packages.
 fn complete_commands(facts: &Facts, findings: &mut [Finding]) {
     let python = plan::python(facts);
     let arch = facts.host.arch.as_deref();
@@ -80,7 +81,7 @@ fn complete_commands(facts: &Facts, findings: &mut [Finding]) {
 /// Runs the selected checks over the facts and collects their results in a report.
 pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     let CheckRequest { matrix, only, site, skip_reason, .. } = *request;
-    // Without expectations there is nothing to say of them, not even that they do not apply.
+    // Without expectations their checks are omitted, instead of reported as not applicable.
     let applies = |check: &&&Check| check.family != Family::Site || site.is_some();
     let selected: &[&Check] = &request.selected.iter().filter(applies).copied().collect::<Vec<_>>();
     let catalog = Catalog::builtin();
@@ -91,7 +92,7 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
     report.overview = super::overview::overview(facts);
     report.add_members(&super::overview::members(facts));
     report.notes.extend(super::overview::nothing_here(&context));
-    // Skipped checks need no verdict.
+    // Skipped checks do not run.
     let run: Vec<_> =
         selected.iter().copied().filter(|check| skip_reason(check.id.as_str()).is_none()).collect();
     let mut outcomes = super::masked::run_unmasked(&context, &run);
@@ -112,7 +113,7 @@ pub fn run_checks(facts: &Facts, request: &CheckRequest<'_>) -> Report {
             result.state = CheckState::Folded;
         }
     }
-    // An unreadable file could hold any fault, so a run without other errors is not "clean".
+    // An unreadable file could contain any fault, so a run without other errors is not "clean".
     let unreadable = |concerns: &dyn Fn(&Check) -> bool| {
         let concerned = |problem: &&Problem| {
             let reads = |check: &&&Check| {

@@ -1,4 +1,4 @@
-//! `TNPU-WHEELTAG`: the wheel that was installed is one for this interpreter and machine.
+//! `TNPU-WHEELTAG`: the installed wheel is for this interpreter and machine.
 
 use super::{Check, Context, Family, pep};
 use base::report::Evidence;
@@ -34,7 +34,7 @@ fn check(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-/// Whether a tag (`cp311-cp311-manylinux_2_28_aarch64`) is for Python `major.minor`.
+/// Returns whether a tag (`cp311-cp311-manylinux_2_28_aarch64`) is for Python `major.minor`.
 pub(super) fn fits_python(tag: &str, major: u32, minor: u32) -> bool {
     let mut parts = tag.split('-');
     let (python, abi) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -46,12 +46,12 @@ pub(super) fn fits_python(tag: &str, major: u32, minor: u32) -> bool {
         let Some(first) = one.strip_prefix(&format!("cp{major}")).map(str::parse::<u32>) else {
             return false;
         };
-        // The stable ABI holds from its version on.
+        // The stable ABI is valid from its version on.
         first.is_ok_and(|first| first == minor || (abi == "abi3" && first <= minor))
     })
 }
 
-/// Whether a tag is for this architecture; `any` is for all.
+/// Returns whether a tag is for this architecture; `any` is for all.
 fn fits_machine(tag: &str, arch: &str) -> bool {
     tag.rsplit('-').next().unwrap_or_default().split('.').any(|platform| {
         platform == "any" || platform.strip_suffix(arch).is_some_and(|rest| rest.ends_with('_'))
@@ -98,7 +98,7 @@ fn wrong_machine(ctx: &Context<'_>, dist: &Dist) -> Option<RawFinding> {
     })
 }
 
-/// `_C.cpython-311-….so` beside an interpreter of another version: files that were copied.
+/// Finds `_C.cpython-311-….so` next to an interpreter of another version: files that were copied.
 fn wrong_extension(python: &Python) -> Option<RawFinding> {
     let interpreter = python.interpreter.as_ref()?;
     let (major, minor) = pep::minor(interpreter)?;

@@ -8,7 +8,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A generation of chips: what an ops package or a plug-in is built for.
+/// A generation of chips. Ops packages and plug-ins are built per generation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ChipFamily {
@@ -36,7 +36,7 @@ pub enum ChipFamily {
 }
 
 impl ChipFamily {
-    /// All of them.
+    /// All generations.
     pub const ALL: [Self; 7] =
         [Self::A310, Self::A310P, Self::A310B, Self::A910, Self::A910B, Self::A3, Self::A950];
 
@@ -53,7 +53,7 @@ impl ChipFamily {
         }
     }
 
-    /// The name that people know.
+    /// The common name of the generation.
     pub const fn label(self) -> &'static str {
         match self {
             Self::A310 => "Ascend 310",
@@ -66,12 +66,12 @@ impl ChipFamily {
         }
     }
 
-    /// From the short name in the name of a package or image: `910b`, `A3`, `310P`, …
+    /// Parses the short name in the name of a package or image: `910b`, `A3`, `310P`, …
     pub fn from_short(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|family| family.as_str().eq_ignore_ascii_case(name))
     }
 
-    /// From the PCI device id of a function of vendor 0x19e5, for example `0xd802`.
+    /// Looks up the PCI device ID of a function of vendor 0x19e5, for example `0xd802`.
     pub fn from_pci(device: &str) -> Option<Self> {
         match device.trim().to_ascii_lowercase().trim_start_matches("0x") {
             "d100" => Some(Self::A310),
@@ -86,11 +86,11 @@ impl ChipFamily {
         }
     }
 
-    /// From the name of a single `SoC`, with or without `Ascend` before it: `Ascend910B2C`,
+    /// Parses the name of a single `SoC`, with or without `Ascend` before it: `Ascend910B2C`,
     /// `ascend310p3`, `910ProB`, `Ascend910_9391`, `Ascend950PR_9579`.
     ///
-    /// `Ascend910B` without a digit is a chip of the first generation. `Ascend910` alone says
-    /// nothing: npu-smi prints it for both 910 and A3 (see `NpuChip::family` of the facts).
+    /// `Ascend910B` without a digit is a chip of the first generation. `Ascend910` without a suffix
+    /// gives `None`: npu-smi prints it for both 910 and A3 (see `NpuChip::family` of the facts).
     pub fn from_soc(name: &str) -> Option<Self> {
         let name = name.trim().to_ascii_lowercase();
         let name = name.strip_prefix("ascend").unwrap_or(&name).trim_start_matches([' ', '_']);
@@ -119,8 +119,8 @@ impl ChipFamily {
         }
     }
 
-    /// From the name of a kernel directory or configuration of an ops package, which stands for
-    /// a family and not for one `SoC`: `ascend910b` is the 910B family here.
+    /// Parses the name of a kernel directory or configuration of an ops package, which covers a
+    /// family and not one `SoC`: `ascend910b` is the 910B family here.
     pub fn from_kernel_dir(name: &str) -> Option<Self> {
         match name {
             "ascend310" => Some(Self::A310),

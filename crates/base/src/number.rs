@@ -1,8 +1,8 @@
-//! Measured numbers in documents, with as many digits as a measurement is worth.
+//! Measured numbers in documents, rounded to a fixed number of significant digits.
 
 use serde::Serializer;
 
-/// The digits that are kept.
+/// The number of significant digits.
 const DIGITS: usize = 4;
 
 /// Serializes a number with four significant digits, for `serialize_with`.

@@ -1,22 +1,22 @@
-//! How far a long step is: told by collectors, shown by whoever wants to.
+//! Progress of a long step: reported by collectors, displayed by an optional listener.
 
 use std::fmt;
 use std::sync::Arc;
 
 type Listener = dyn Fn(u64, u64) + Send + Sync;
 
-/// Is told how many bytes of how many are done. The default listens to nothing.
+/// Passes the numbers of finished and total bytes to a listener. The default has no listener.
 #[derive(Clone, Default)]
 pub struct Progress(Option<Arc<Listener>>);
 
 impl Progress {
-    /// Calls `listener` with the bytes that are done and the bytes in all, from several threads
-    /// and in no particular order.
+    /// Calls `listener` with the finished and the total bytes, from several threads and in no
+    /// particular order.
     pub fn new(listener: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(listener)))
     }
 
-    /// Tells the listener how many bytes of how many are done.
+    /// Passes the finished and the total bytes to the listener.
     pub fn report(&self, done: u64, total: u64) {
         if let Some(listener) = &self.0 {
             listener(done, total);

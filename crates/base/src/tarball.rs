@@ -1,4 +1,4 @@
-//! Reads the members of an untrusted tar archive one after the other.
+//! Reads the members of an untrusted tar archive in order.
 
 use std::cell::Cell;
 use std::io::{self, Read};

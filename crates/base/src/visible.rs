@@ -1,27 +1,27 @@
-//! `ASCEND_RT_VISIBLE_DEVICES`, as the runtime of CANN reads it.
+//! The grammar of `ASCEND_RT_VISIBLE_DEVICES` in the CANN runtime.
 //!
-//! The rules are those of `Runtime::GetVisibleDevices` (hicann/runtime, `runtime.cc`): the list
-//! is split at commas; the first part that is no number or beyond the last device ends it; what
-//! remains must ascend without repetition, and must not be empty.
+//! The rules are those of `Runtime::GetVisibleDevices` (hicann/runtime, `runtime.cc`). The list is
+//! split at commas. The first part that is not a number or is beyond the last device ends it. The
+//! rest must ascend without repetition and must not be empty.
 
-/// The variable.
+/// The name of the variable.
 pub const NAME: &str = "ASCEND_RT_VISIBLE_DEVICES";
 
-/// A list that the runtime does not take whole.
+/// A fault of a list that the runtime does not accept completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What is wrong.
+    /// The kind of fault.
     pub kind: FaultKind,
     /// The first part of the list that shows it.
     pub part: String,
 }
 
-/// What is wrong with a list.
+/// The kinds of faults of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FaultKind {
     /// It is empty.
     Empty,
-    /// A part is no number.
+    /// A part is not a number.
     Syntax,
     /// A number is beyond the last device.
     Range,
@@ -29,7 +29,7 @@ pub enum FaultKind {
     Duplicate,
     /// The numbers do not ascend.
     Order,
-    /// The runtime ended it early, for whatever reason.
+    /// The runtime ended the list early, for an unknown reason.
     Cut,
 }
 
@@ -39,7 +39,8 @@ impl Fault {
     }
 }
 
-/// What is wrong with `list` on a machine with `count` devices, or on any if that is not known.
+/// Returns the fault of `list` on a machine with `count` devices, or on any machine if the count is
+/// unknown.
 pub fn judge(list: &str, count: Option<usize>) -> Option<Fault> {
     if list.is_empty() {
         return Some(Fault::new(FaultKind::Empty, ""));
@@ -64,16 +65,17 @@ pub fn judge(list: &str, count: Option<usize>) -> Option<Fault> {
     None
 }
 
-/// What is wrong with `list`, of which a runtime made `count` devices.
+/// Returns the fault of `list` on a machine whose runtime made `count` devices of it.
 ///
-/// What it did is stronger than the rules: a list that it took whole is right. Where it saw no
-/// device and the rules find no fault, there may be none, and the list is not to blame.
+/// The observed result overrides the rules: a list that the runtime accepted completely has no
+/// fault. If the runtime saw no device and the rules find no fault, the machine may have no device,
+/// so the list is not to blame.
 pub fn judge_taken(list: &str, count: usize) -> Option<Fault> {
     let part = list.split(',').nth(count)?;
     judge(list, None).or_else(|| (count > 0).then(|| Fault::new(FaultKind::Cut, part)))
 }
 
-/// The numbers of the list as the runtime wants them.
+/// Returns the numbers of the list in the order that the runtime requires.
 pub fn sorted(list: &str) -> String {
     let mut ids: Vec<usize> = list.split(',').filter_map(|part| part.trim().parse().ok()).collect();
     ids.sort_unstable();

@@ -1,11 +1,11 @@
-//! What the operating system said where a walk over a directory could not go on.
+//! Converts errors of a directory walk to the underlying `io::Error`.
 //!
-//! Walkers wrap it in words of their own, for programmers; people are told the cause, and the path
-//! where everybody else tells it.
+//! Walkers wrap the error in a message for programmers. Users see only the cause, with the path in
+//! the same place as in all other messages.
 
 use std::io;
 
-/// Symbolic links that lead back to where they are.
+/// A loop of symbolic links.
 #[derive(Debug, thiserror::Error)]
 #[error("symbolic links form a loop")]
 pub struct LinkLoop;
@@ -18,13 +18,13 @@ pub fn cause(error: &walkdir::Error) -> io::Error {
     }
 }
 
-/// The cause behind an error that may stand for one of a walk.
+/// The cause behind an `io::Error`, which may wrap an error of a walk.
 pub fn behind(error: &io::Error) -> io::Error {
     let walk = error.get_ref().and_then(|inner| inner.downcast_ref::<walkdir::Error>());
     walk.map_or_else(|| copy(error), cause)
 }
 
-/// The same error once more: such errors cannot be cloned.
+/// Returns an equal error, because such errors cannot be cloned.
 fn copy(error: &io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),

@@ -1,4 +1,4 @@
-//! Planted secrets of many kinds: none may remain, and ordinary log lines stay as they are.
+//! Planted secrets of many kinds: all must be removed, and ordinary log lines must stay unchanged.
 #![expect(clippy::disallowed_methods, reason = "reads the tables of this project")]
 #![expect(clippy::unwrap_used, reason = "a malformed row is a failure")]
 
@@ -6,7 +6,7 @@ use base::redact::{Level, Redactor};
 
 const PLANTED: &str = include_str!("planted_secrets.txt");
 
-/// Made-up characters. They depend on nothing, so that a failure can be repeated.
+/// Generated characters. They are deterministic, so that a failure can be reproduced.
 struct Characters(u64);
 
 impl Characters {
@@ -61,14 +61,14 @@ fn planted() -> Vec<Planted> {
     .collect()
 }
 
-/// Whether a secret, or a considerable part of it, is still in a text.
+/// Returns whether a secret, or a considerable part of it, is still in a text.
 fn remains(secret: &str, text: &str) -> bool {
     let secret: Vec<char> = secret.chars().collect();
     let part = secret.len().min((secret.len() / 2).max(6));
     secret.windows(part).any(|part| text.contains(&part.iter().collect::<String>()))
 }
 
-/// The ways in which a bundle takes secrets out of this text.
+/// Returns the text as redacted by each method that a bundle uses.
 fn ways(planted: &Planted) -> Vec<(&'static str, String)> {
     let redactor = || Redactor::new(Level::Secrets, []);
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -124,7 +124,7 @@ fn ordinary_lines() -> Vec<String> {
         ["data/errors/healthy.txt", "data/errors/signatures", "tests/fixtures/logs"]
             .map(|place| home.join(place))
             .into();
-    // More logs, for a measurement by hand.
+    // More logs, for a manual measurement.
     places.extend(std::env::var_os("ASCEND_DOCTOR_ORDINARY_LOGS").map(Into::into));
     let files = places.iter().flat_map(|place| walkdir::WalkDir::new(place).sort_by_file_name());
     let files = files.map(Result::unwrap).filter(|entry| entry.file_type().is_file());

@@ -8,20 +8,20 @@ use super::{InfoFile, NodeOwner};
 use base::report::Evidence;
 use base::version::CannVersion;
 
-/// All that CANN left on the disk.
+/// The CANN files found on the disk.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cann {
-    /// Every installation that was found, by path.
+    /// All installations, by path.
     pub installs: Vec<CannInstall>,
-    /// Symbolic links that lead to an installation (`latest`, `cann`), and those inside of a
-    /// `latest` that is a directory of links.
+    /// Symbolic links to an installation (`latest`, `cann`), and those inside of a `latest` that is
+    /// a directory of links.
     pub links: Vec<CannLink>,
     /// NNAL (ATB) installations.
     pub nnal: Vec<Nnal>,
-    /// Directories that the environment names and that do or do not exist, by variable and entry.
+    /// Directories named by the environment, existing or not, by variable and entry.
     pub env_paths: Vec<EnvPath>,
-    /// Directories that are searched for installations and exist (`/usr/local/Ascend`, …).
+    /// Existing directories that are searched for installations (`/usr/local/Ascend`, …).
     #[serde(default)]
     pub bases: Vec<String>,
 }
@@ -49,8 +49,8 @@ impl Cann {
         })
     }
 
-    /// The installation that a workload would use, as far as one can tell: the selected one,
-    /// else the one that `latest` or `cann` leads to, else the newest.
+    /// The installation that a workload would probably use: the selected one, else the target of
+    /// `latest` or `cann`, else the newest.
     pub fn active(&self) -> Option<&CannInstall> {
         let linked = || {
             let mut links = self.links.iter().filter(|link| {
@@ -73,13 +73,13 @@ pub struct CannInstall {
     pub kind: String,
     /// Version, for example `8.3.RC1`.
     pub version: Option<String>,
-    /// Where the version was read: a file, or the root for its name.
+    /// The source of the version: a file, or the root if its name contains the version.
     #[serde(default)]
     pub version_source: String,
     /// The line of the version in that file, counted from 1, where known.
     #[serde(default)]
     pub version_line: Option<u32>,
-    /// Architecture that it is built for, as `uname -m` says.
+    /// Architecture of its binaries, in the form of `uname -m`.
     pub arch: Option<String>,
     /// `ascend_*_install.info`.
     pub info: Option<InfoFile>,
@@ -111,31 +111,31 @@ pub struct CannInstall {
 }
 
 impl CannInstall {
-    /// The version, if it is written as CANN versions are.
+    /// The version, if it has the form of a CANN version.
     pub fn parsed_version(&self) -> Option<CannVersion> {
         self.version.as_deref()?.parse().ok()
     }
 
-    /// The version that a file of the installation states. The name of a directory states none:
-    /// whoever copies or renames it writes what he likes.
+    /// The version in a file of the installation. The name of the directory does not count, because
+    /// users can copy or rename it.
     pub fn stated_version(&self) -> Option<&str> {
         let by_name = !self.path.is_empty() && self.version_source == self.path;
         self.version.as_deref().filter(|_| !by_name)
     }
 
-    /// Where its version was read.
+    /// The place that the version was read from.
     pub fn version_place(&self) -> Evidence {
         let source = Some(&self.version_source).filter(|source| !source.is_empty());
         Evidence::file(source.unwrap_or(&self.path)).line_if(self.version_line)
     }
 
-    /// Whether a path lies in it.
+    /// Returns whether a path is inside the installation.
     pub fn contains(&self, path: &str) -> bool {
         is_below(path, &self.path)
     }
 }
 
-/// Whether `path` is `dir` or lies in it.
+/// Returns whether `path` is `dir` or is inside it.
 pub fn is_below(path: &str, dir: &str) -> bool {
     path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -146,11 +146,11 @@ pub fn is_below(path: &str, dir: &str) -> bool {
 pub struct CannLink {
     /// The link.
     pub path: String,
-    /// Where it points, as written; empty for a directory of links.
+    /// The target as written; empty for a directory of links.
     pub target: String,
     /// The real path, if it exists.
     pub real: Option<String>,
-    /// The root of the installation that it leads to.
+    /// The root of the installation that it points to.
     #[serde(default)]
     pub root: Option<String>,
 }
@@ -175,12 +175,12 @@ pub struct Nnal {
 }
 
 impl Nnal {
-    /// The version that `version.info` states, and not the name of the directory alone.
+    /// The version in `version.info`. A version only in the name of the directory does not count.
     pub fn stated_version(&self) -> Option<&str> {
         self.version.as_deref().filter(|_| self.info.is_some())
     }
 
-    /// The version, if it is written as CANN versions are.
+    /// The version, if it has the form of a CANN version.
     pub fn parsed_version(&self) -> Option<CannVersion> {
         self.version.as_deref()?.parse().ok()
     }
@@ -199,10 +199,10 @@ pub struct EnvPath {
     /// The root of the CANN installation that it belongs to, if any.
     #[serde(default)]
     pub root: Option<String>,
-    /// The part of the entry that exists, where the whole does not.
+    /// The longest existing part of the entry, if the entry does not exist.
     #[serde(default)]
     pub nearest: Option<String>,
-    /// Whether it could not be looked at for want of permission; `real` is `None` then too.
+    /// Whether permission to examine it was missing; `real` is then `None`, too.
     #[serde(default)]
     pub denied: bool,
 }

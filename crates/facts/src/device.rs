@@ -26,7 +26,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// In words, for messages.
+    /// The kind in words, for messages.
     pub const fn describe(self) -> &'static str {
         match self {
             Self::File => "a regular file",
@@ -45,12 +45,12 @@ impl FileKind {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Devices {
-    /// Whether [`Devices::nodes`] is all there is: a copied tree without a `.rootmeta.json`
-    /// has lost its device nodes.
+    /// Whether [`Devices::nodes`] is complete: a copied tree without a `.rootmeta.json` has lost
+    /// its device nodes.
     pub dev_listed: bool,
     /// The Ascend nodes below `/dev`.
     pub nodes: Vec<Node>,
-    /// NPUs below `/sys/bus/pci/devices`; `None` if that is not there.
+    /// NPUs below `/sys/bus/pci/devices`; `None` if that directory is missing.
     pub pci: Option<Vec<PciFunction>>,
 }
 
@@ -60,7 +60,7 @@ pub struct Devices {
 pub struct Node {
     /// Path, for example `/dev/davinci0`.
     pub path: String,
-    /// What it is; a device node has to be `char`.
+    /// Its kind; a device node must be `char`.
     pub kind: FileKind,
     /// Permission bits, owner and group, where known.
     pub owner: Option<NodeOwner>,
@@ -88,11 +88,11 @@ pub struct PciFunction {
     pub address: String,
     /// Device id, for example `0xd802`.
     pub device: String,
-    /// Subsystem device id; `0x0110` stands for two dies.
+    /// Subsystem device id; `0x0110` means two dies.
     pub subsystem_device: Option<String>,
     /// Class, for example `0x120000` (processing accelerator).
     pub class: Option<String>,
-    /// The kernel driver that has taken it; `vfio-pci` if it is passed on to a virtual machine.
+    /// The kernel driver bound to it; `vfio-pci` if it is passed through to a virtual machine.
     pub driver: Option<String>,
 }
 
@@ -108,11 +108,11 @@ impl Devices {
         ids
     }
 
-    /// How many devices the PCI functions stand for: one with the subsystem 0x0110 holds two
-    /// dies (cann/driver, `host_sys_init.sh`).
+    /// The number of devices of the PCI functions: one with the subsystem 0x0110 has two dies
+    /// (cann/driver, `host_sys_init.sh`).
     pub fn pci_count(&self) -> usize {
         let functions = self.pci.as_deref().unwrap_or_default().iter();
-        // What is passed on to a virtual machine is not ours to count.
+        // Functions that are passed through to a virtual machine are not devices of this machine.
         functions
             .filter(|function| function.driver.as_deref() != Some("vfio-pci"))
             .map(|function| match function.subsystem_device.as_deref() {

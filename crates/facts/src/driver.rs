@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 use super::{Lines, place};
 use base::report::Evidence;
 
-/// A `key=value` file such as `version.info`, with the place it was read from.
+/// A `key=value` file such as `version.info`, with its path.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InfoFile {
     /// Path.
     pub path: String,
-    /// Fields, keys as they are written.
+    /// Fields, with keys as written.
     pub fields: BTreeMap<String, String>,
     /// Lines of the fields, counted from 1, where known.
     #[serde(default)]
@@ -39,37 +39,37 @@ impl InfoFile {
 pub struct Driver {
     /// `/etc/ascend_install.info`.
     pub install_info: Option<InfoFile>,
-    /// Directory of the driver, normally `/usr/local/Ascend/driver`; `None` if not there.
+    /// Directory of the driver, normally `/usr/local/Ascend/driver`; `None` if it is missing.
     pub dir: Option<String>,
     /// `<driver>/version.info`: `Version`, `Innerversion`, `compatible_version`, …
     pub version: Option<InfoFile>,
     /// `/usr/local/Ascend/firmware/version.info`.
     pub firmware: Option<InfoFile>,
-    /// Libraries that were found, by file name: the path.
+    /// Paths of the found libraries, by file name.
     pub libraries: BTreeMap<String, String>,
-    /// Other paths of the driver that a container has to see, and whether they exist.
+    /// Other driver paths that a container must contain, and whether they exist.
     pub paths: BTreeMap<String, bool>,
     /// Path of npu-smi.
     pub npu_smi_path: Option<String>,
-    /// What npu-smi printed.
+    /// The output of npu-smi.
     pub npu_smi: Option<NpuSmi>,
 }
 
 impl Driver {
-    /// The directory that the driver is, or would be, installed in: from
-    /// `/etc/ascend_install.info`, else the default.
+    /// The directory in which the driver is installed or would be: from `/etc/ascend_install.info`,
+    /// else the default.
     pub fn home(&self) -> String {
         self.install_dir("Driver_Install_Path_Param", "driver")
     }
 
-    /// The directory that the firmware package is, or would be, installed in.
+    /// The directory in which the firmware package is installed or would be.
     pub fn firmware_home(&self) -> String {
         self.install_dir("Firmware_Install_Path_Param", "firmware")
     }
 
     fn install_dir(&self, key: &str, name: &str) -> String {
         let base = self.install_info.as_ref().and_then(|info| info.get(key));
-        // The file may be damaged; only an absolute path is one.
+        // The file may be damaged, so only absolute paths are accepted.
         let base = base.filter(|path| path.starts_with('/')).unwrap_or("/usr/local/Ascend");
         format!("{}/{name}", base.trim_end_matches('/'))
     }
@@ -79,7 +79,7 @@ impl Driver {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NpuSmi {
-    /// The command line or file that it came from.
+    /// The command line or file of the output.
     pub source: String,
     /// Version in the header.
     pub version: Option<String>,
@@ -87,11 +87,11 @@ pub struct NpuSmi {
     pub chips: Vec<NpuChip>,
     /// A negative code such as `-8005`, if it failed.
     pub error_code: Option<i32>,
-    /// The line that carries the error; without a code and a table, the first line.
+    /// The line with the error; without a code and a table, the first line.
     pub error_line: Option<String>,
-    /// Whether it was stopped since it took too long.
+    /// Whether it was stopped because it took too long.
     pub timed_out: bool,
-    /// Exit status; `None` if it did not end by itself, or the output came from a file.
+    /// Exit status; `None` if it was killed, or if the output came from a file.
     pub status: Option<i32>,
     /// `Compatibility` of `npu-smi info -t board`: `OK`, `NOK`, `UNKNOWN`.
     pub compatibility: Option<String>,
@@ -109,7 +109,7 @@ pub struct NpuChip {
     pub npu: u32,
     /// Chip id.
     pub chip: u32,
-    /// Physical or logic device id, where the table has that column.
+    /// Physical or logical device ID, if the table has that column.
     pub device: Option<u32>,
     /// Name, for example `910B2C`.
     pub name: String,
@@ -122,9 +122,9 @@ pub struct NpuChip {
 }
 
 impl NpuChip {
-    /// The generation of the chip, if its name says it.
+    /// The generation of the chip, if its name identifies one.
     pub fn family(&self) -> Option<ChipFamily> {
-        // Only the table of A3 has a column for physical ids beside such a name.
+        // Only the table of A3 has a column of physical IDs next to such a name.
         if self.device.is_some() && self.name.eq_ignore_ascii_case("Ascend910") {
             return Some(ChipFamily::A3);
         }

@@ -12,15 +12,15 @@ use super::{Lines, NodeOwner};
 pub struct Host {
     /// Host name, if known.
     pub name: Option<String>,
-    /// A digest of `/etc/machine-id`: the same in every report of one installation, and of no use
-    /// to whoever wants to know the id itself.
+    /// A digest of `/etc/machine-id`: equal in all reports of one installation, without revealing
+    /// the ID.
     #[serde(default)]
     pub machine: Option<String>,
-    /// A digest of `/proc/sys/kernel/random/boot_id`: the same in every report of one machine
-    /// until it is started again, whether made in a container or not.
+    /// A digest of `/proc/sys/kernel/random/boot_id`: equal in all reports of one machine until its
+    /// next boot, including those from containers.
     #[serde(default)]
     pub boot: Option<String>,
-    /// Architecture as `uname -m` says: `aarch64`, `x86_64`.
+    /// Architecture in the form of `uname -m`: `aarch64`, `x86_64`.
     pub arch: Option<String>,
     /// Kernel release.
     pub kernel: Option<String>,
@@ -30,7 +30,7 @@ pub struct Host {
     pub os_version: Option<String>,
     /// `PRETTY_NAME` of `/etc/os-release`.
     pub os_pretty: Option<String>,
-    /// The file that these were read from: `/etc/os-release` or `/usr/lib/os-release`.
+    /// The source of these fields: `/etc/os-release` or `/usr/lib/os-release`.
     #[serde(default)]
     pub os_source: Option<String>,
     /// Lines of its fields.
@@ -40,26 +40,26 @@ pub struct Host {
     pub glibc: Option<String>,
     /// Logical processors.
     pub cpus: Option<u32>,
-    /// What the processor can do, as far as the dynamic linker chooses libraries by it; `None`
-    /// without `/proc/cpuinfo`.
+    /// The features of the processor by which the dynamic linker chooses libraries; `None` without
+    /// `/proc/cpuinfo`.
     #[serde(default)]
     pub cpu: Option<Cpu>,
     /// Main memory in bytes.
     pub memory: Option<u64>,
     /// Names of the loaded kernel modules; `None` if the list could not be read.
     pub modules: Option<Vec<String>>,
-    /// File systems by the path that was asked for (`/dev/shm`, `/tmp`, the log directory…).
+    /// File systems by the requested path (`/dev/shm`, `/tmp`, the log directory…).
     pub space: BTreeMap<String, Space>,
-    /// Where CANN writes its logs: `$ASCEND_PROCESS_LOG_PATH`, else `$HOME/ascend/log`.
+    /// The directory of CANN's logs: `$ASCEND_PROCESS_LOG_PATH`, else `$HOME/ascend/log`.
     pub log_dir: Option<String>,
-    /// What speaks for or against a container.
+    /// The evidence for or against a container.
     pub container: Container,
     /// Network interfaces of the host (names).
     pub interfaces: Option<Vec<String>>,
-    /// Users that the driver installation names, with their ids (`/etc/passwd`).
+    /// Users named by the driver installation, with their ids (`/etc/passwd`).
     pub users: BTreeMap<String, u32>,
-    /// Groups that the driver installation names, and those that own device nodes, with their
-    /// ids (`/etc/group`).
+    /// Groups named by the driver installation, and those that own device nodes, with their ids
+    /// (`/etc/group`).
     pub groups: BTreeMap<String, u32>,
     /// Lines of these groups in `/etc/group`.
     #[serde(default)]
@@ -68,14 +68,14 @@ pub struct Host {
     pub accounts_read: bool,
     /// Name of the user under examination (`/etc/passwd`).
     pub user: Option<String>,
-    /// Whether `/etc/passwd` alone knows the users (`passwd:` in `/etc/nsswitch.conf`).
+    /// Whether `/etc/passwd` is the only source of users (`passwd:` in `/etc/nsswitch.conf`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub accounts_of_files: bool,
-    /// Owner of the working directory, if it is known.
+    /// Owner of the working directory, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd_owner: Option<NodeOwner>,
-    /// Those of [`Host::groups`] in which `/etc/group` lists that user, or which are the
-    /// user's first group in `/etc/passwd`.
+    /// The members of [`Host::groups`] in which `/etc/group` lists that user, or which are the
+    /// user's primary group in `/etc/passwd`.
     pub user_groups: Vec<String>,
     /// Indexes that pip would use.
     pub pip_indexes: Vec<PipIndex>,
@@ -87,7 +87,7 @@ pub struct Host {
 pub struct PipIndex {
     /// The file or environment variable that names it.
     pub source: String,
-    /// Its address, credentials taken out.
+    /// Its address, without credentials.
     pub url: String,
     /// The line in the file, counted from 1, where known.
     #[serde(default)]
@@ -100,8 +100,8 @@ pub struct PipIndex {
 pub struct Cpu {
     /// `vendor_id` (`GenuineIntel`), or `CPU implementer` (`0x48`).
     pub vendor: Option<String>,
-    /// Those of its `flags` or `Features` that [`Cpu::level`] and the names of subdirectories
-    /// ask for, sorted.
+    /// The subset of its `flags` or `Features` that [`Cpu::level`] and the names of subdirectories
+    /// use, sorted.
     pub features: Vec<String>,
 }
 
@@ -113,17 +113,17 @@ const LEVELS: [&[&str]; 3] = [
 ];
 
 impl Cpu {
-    /// Whether a feature is one that is kept: of the psABI levels, and `atomics` of aarch64.
+    /// Returns whether a feature is recorded: those of the psABI levels, and `atomics` of aarch64.
     pub fn is_kept(feature: &str) -> bool {
         feature == "atomics" || LEVELS.iter().any(|level| level.contains(&feature))
     }
 
-    /// Whether it has a feature that is kept.
+    /// Returns whether it has a recorded feature.
     pub fn has(&self, feature: &str) -> bool {
         self.features.iter().any(|known| known == feature)
     }
 
-    /// Level 1 to 4 of the x86-64 psABI. Of no meaning on other architectures.
+    /// Level 1 to 4 of the x86-64 psABI. Meaningless on other architectures.
     pub fn level(&self) -> Option<u8> {
         let reached = LEVELS.iter().take_while(|level| level.iter().all(|name| self.has(name)));
         u8::try_from(reached.count() + 1).ok()
@@ -134,13 +134,14 @@ impl Cpu {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Container {
-    /// The verdict: `None` if there is no evidence either way.
+    /// The conclusion; `None` without evidence either way.
     pub inside: Option<bool>,
-    /// What says so: a file, a cgroup line, the sidecar.
+    /// The sources of the conclusion: a file, a cgroup line, the sidecar.
     pub evidence: Vec<String>,
-    /// `docker`, `containerd`, `podman`, `kubernetes`…, where it can be told.
+    /// `docker`, `containerd`, `podman`, `kubernetes`…, if known.
     pub runtime: Option<String>,
-    /// The mount points that matter here, with type and options, from `/proc/self/mountinfo` or `/proc/mounts`.
+    /// The relevant mount points, with type and options, from `/proc/self/mountinfo` or
+    /// `/proc/mounts`.
     pub mounts: Vec<Mount>,
 }
 
@@ -157,7 +158,7 @@ pub struct Mount {
 }
 
 impl Container {
-    /// Whether this is certainly a container.
+    /// Returns whether this is certainly a container.
     pub fn is_inside(&self) -> bool {
         self.inside == Some(true)
     }
@@ -169,6 +170,6 @@ impl Container {
 pub struct Space {
     /// Size of the file system.
     pub total: u64,
-    /// What an unprivileged user may still write.
+    /// The space available to unprivileged users.
     pub available: u64,
 }

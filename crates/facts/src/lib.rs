@@ -1,9 +1,9 @@
 //! Facts collected from a machine, without conclusions.
 //!
-//! Must not touch: the machine. [`Facts`] is plain data: collectors fill it, checks judge it, and
-//! it goes to a file and back (`--facts-only`, `--facts`), so that a machine can be judged elsewhere
-//! by a newer matrix. `None` and empty lists mean "not found"; unreadable files are in
-//! [`Facts::problems`].
+//! Must not touch: the machine. [`Facts`] is plain data: collectors fill it and checks evaluate it.
+//! It can be written to a file and read back (`--facts-only`, `--facts`), so that another machine
+//! with a newer matrix can evaluate it. `None` and empty lists mean "not found"; unreadable files
+//! are in [`Facts::problems`].
 
 mod cann;
 mod device;
@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 /// Version of the facts file. A reader refuses files of another version.
 pub const FACTS_SCHEMA: &str = "ascend-doctor/facts/1";
 
-/// Everything that was read.
+/// All facts of a machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Facts {
@@ -46,13 +46,13 @@ pub struct Facts {
     pub tool: String,
     /// `live`, or the root that was read.
     pub source: String,
-    /// When a live machine was read, by its own clock: seconds since 1970, UTC. `None` of a copy,
-    /// of which the moment says nothing.
+    /// The collection time of a live machine by its own clock: seconds since 1970, UTC. `None` for
+    /// a copy, whose collection time is meaningless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub taken: Option<u64>,
     /// Machine, operating system, container.
     pub host: Host,
-    /// Who would run the workload.
+    /// The user that would run the workload.
     pub process: Process,
     /// Environment variables.
     pub env: Env,
@@ -64,18 +64,18 @@ pub struct Facts {
     pub cann: Cann,
     /// The interpreter and its packages.
     pub python: Python,
-    /// What a dynamic linker would do with the Ascend-linked libraries.
+    /// The behavior of a dynamic linker with the Ascend-linked libraries.
     pub link: Link,
     /// Files of `torch_npu` against their hashes.
     pub integrity: Integrity,
     /// Network configuration of the devices.
     pub net: Net,
-    /// What only the expectations of a site ask for.
+    /// Facts needed only by the expectations of a site.
     #[serde(default, skip_serializing_if = "Site::is_empty")]
     pub site: Site,
-    /// What could not be read or understood.
+    /// Files that could not be read or parsed.
     pub problems: Vec<Problem>,
-    /// Paths without read permission that a collector looked into.
+    /// Paths without read permission that a collector tried to read.
     #[serde(default, rename = "closed", skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<UnreadablePath>,
 }

@@ -1,4 +1,4 @@
-//! What a dynamic linker would do with the Ascend-linked libraries.
+//! The behavior of a dynamic linker with the Ascend-linked libraries.
 
 use std::collections::BTreeMap;
 
@@ -8,29 +8,29 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Link {
-    /// Whether the environment's search path was known. Without it, libraries are also searched
-    /// where `set_env.sh` would look, and "not on the path" is never claimed.
+    /// Whether the environment's search path was known. Without it, libraries are also searched on
+    /// the paths of `set_env.sh`, and no finding claims "not on the path".
     pub env_known: bool,
-    /// The objects that were examined: libraries of `torch_npu`, plug-ins, …
+    /// The examined objects: libraries of `torch_npu`, plug-ins, …
     pub objects: Vec<LinkedObject>,
-    /// Library names that several checks ask for, resolved over the same path: file name and
-    /// where it was found first (`libascend_hal.so`, `libstdc++.so.6`, `libatb.so`, …).
+    /// Library names that several checks need, resolved over the same path: file name and first
+    /// match (`libascend_hal.so`, `libstdc++.so.6`, `libatb.so`, …).
     pub probes: BTreeMap<String, Option<ResolvedLibrary>>,
     /// All copies of `libgomp` that a process could load.
     pub libgomp: Vec<String>,
-    /// Libraries that a copied tree does not hold since nobody copied the system's directories:
-    /// nothing is concluded from their absence.
+    /// Libraries missing in a copied tree because the system's directories were not copied. Nothing
+    /// is concluded from their absence.
     pub not_in_copy: Vec<String>,
     /// C++ ABI of torch, by the form in which `libc10.so` defines `torchCheckFail`: 0 before
     /// C++11, 1 C++11.
     pub torch_abi: Option<u8>,
-    /// Where each `DT_NEEDED` of the objects, and of all that they load, is found: path of the
-    /// object that asks, then the name. Where an object is loaded by several, the first that is
-    /// examined decides.
+    /// The location of each `DT_NEEDED` of the objects and of all their dependencies: path of the
+    /// loading object, then the name. If several objects load an object, the first examined one
+    /// decides.
     #[serde(default)]
     pub loads: BTreeMap<String, BTreeMap<String, ResolvedLibrary>>,
-    /// Entries of `LD_PRELOAD` and `/etc/ld.so.preload` that cannot be loaded; the linker
-    /// complains of each in every process, and goes on.
+    /// Entries of `LD_PRELOAD` and `/etc/ld.so.preload` that cannot be loaded. The linker prints an
+    /// error for each in every process, and continues.
     #[serde(default)]
     pub preload_refused: Vec<String>,
 }
@@ -41,7 +41,7 @@ impl Link {
         self.objects.iter().filter(move |object| object.owner == owner)
     }
 
-    /// Where a probed library was found first.
+    /// The first match of a probed library.
     pub fn probe(&self, name: &str) -> Option<&ResolvedLibrary> {
         self.probes.get(name)?.as_ref()
     }
@@ -51,71 +51,72 @@ impl Link {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResolvedLibrary {
-    /// Path as the search composed it.
+    /// Path as composed by the search.
     pub path: String,
     /// Path without links.
     pub real: String,
-    /// How it was found: `rpath`, `LD_LIBRARY_PATH`, `set_env.sh` (where the environment is not
-    /// known), `runpath`, `ld.so.cache`, `ld.so.conf`, `default`, `path` (the name is a path),
-    /// `preloaded` (by another package), `loaded` (before, by whoever asked first), `argument`
-    /// (the object that is opened).
+    /// How it was found: `rpath`, `LD_LIBRARY_PATH`, `set_env.sh` (in an unknown environment),
+    /// `runpath`, `ld.so.cache`, `ld.so.conf`, `default`, `path` (the name is a path). Also
+    /// `preloaded` (by another package), `loaded` (earlier, by another object), `argument` (the
+    /// object that is opened).
     pub via: String,
 }
 
-/// Owners of objects that are no Python extensions of the stack.
+/// Owners of objects that are not Python extensions of the stack.
 const LIBRARIES: &[&str] = &["cann", "atb", "driver", "torch", "mooncake", "mindspore"];
 
 impl LinkedObject {
-    /// Whether this is a Python extension that is loaded beside torch: of `torch_npu`,
+    /// Returns whether this is a Python extension loaded together with torch: of `torch_npu`,
     /// vllm-ascend, or another package of the stack.
     pub fn is_extension(&self) -> bool {
         !LIBRARIES.contains(&self.owner.as_str())
     }
 
-    /// Whether this is an extension of a package other than `torch_npu` and vllm-ascend.
+    /// Returns whether this is an extension of a package other than `torch_npu` and vllm-ascend.
     pub fn is_extension_of_others(&self) -> bool {
         self.is_extension() && self.owner != "torch-npu" && self.owner != "vllm-ascend"
     }
 }
 
-/// One shared object under examination.
+/// An examined shared object.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkedObject {
     /// Path.
     pub path: String,
-    /// The distribution or product that it belongs to: `torch-npu`, `torch`, `vllm-ascend`,
-    /// `mooncake`, `mindspore`, `cann`, `atb`, `driver`, `other`.
+    /// The distribution or product of the object: `torch-npu`, `torch`, `vllm-ascend`, `mooncake`,
+    /// `mindspore`, `cann`, `atb`, `driver`, `other`.
     pub owner: String,
-    /// Whether it is only loaded when a feature that needs it is used, so that an `import`
-    /// succeeds without it.
+    /// Whether it is loaded only by a feature that needs it, so that an `import` succeeds without
+    /// it.
     pub lazy: bool,
-    /// What is wrong with the file itself, if anything: truncated, foreign architecture, …
+    /// The defect of the file, if any: truncated, foreign architecture, …
     pub defect: Option<ElfDefect>,
     /// Architecture in the header (`aarch64`, `x86_64`, or the number).
     pub arch: Option<String>,
-    /// Direct and indirect dependencies that no directory on the search path holds.
+    /// Direct and indirect dependencies that are in no directory on the search path.
     pub missing: Vec<MissingLibrary>,
-    /// Undefined symbols that no library in scope defines; at most 100 of them.
+    /// Undefined symbols that no library in scope defines; at most 100.
     pub undefined: Vec<UndefinedSymbol>,
-    /// How many there are.
+    /// Total number of undefined symbols.
     pub undefined_count: u32,
-    /// Versions (`GLIBC_2.28`) that the library found first does not define.
+    /// Versions (`GLIBC_2.28`) that the first matching library does not define.
     pub versions: Vec<MissingVersion>,
-    /// C++ ABI: 0 before C++11, 1 C++11, by the symbols it uses; `None` if it tells nothing.
+    /// C++ ABI, by the symbols it uses: 0 before C++11, 1 C++11; `None` if they do not determine
+    /// it.
     pub cxx11_abi: Option<u8>,
     /// `DT_NEEDED`, as written.
     pub needed: Vec<String>,
-    /// The highest version it needs of `GLIBC`, `GLIBCXX` and `CXXABI`.
+    /// The highest required version of `GLIBC`, `GLIBCXX` and `CXXABI`.
     pub max_versions: BTreeMap<String, String>,
 }
 
-/// What is wrong with a file that should be a shared object.
+/// A defect of a file that should be a shared object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ElfDefect {
-    /// No bytes at all.
+    /// The file is empty.
     Empty,
     /// Not an ELF file.
     NotElf,
@@ -123,7 +124,7 @@ pub enum ElfDefect {
     Truncated {
         /// Size of the file in bytes.
         size: u64,
-        /// Size that the headers ask for, in bytes.
+        /// Size required by the headers, in bytes.
         expected: u64,
     },
     /// Built for another machine.
@@ -137,12 +138,12 @@ pub enum ElfDefect {
     Class,
     /// Not readable.
     Unreadable {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Malformed in another way.
     Malformed {
-        /// How.
+        /// The defect.
         reason: String,
     },
 }
@@ -153,14 +154,14 @@ pub enum ElfDefect {
 pub struct MissingLibrary {
     /// `DT_NEEDED` name.
     pub name: String,
-    /// Whose library it is: `torch`, `torch_npu`, `cann`, `atb`, `driver`, `cuda`, `system`,
-    /// `other`.
+    /// The provider of the library: `torch`, `torch_npu`, `cann`, `atb`, `driver`, `cuda`,
+    /// `system`, `other`.
     pub class: String,
-    /// The object that asks for it (path).
+    /// Path of the object that needs it.
     pub needed_by: String,
-    /// Copies that lie elsewhere on the machine, where no search would look.
+    /// Copies elsewhere on the machine, outside of all search paths.
     pub elsewhere: Vec<String>,
-    /// Copies on the path that are skipped as the linker does: foreign architecture or class.
+    /// Copies on the path that the linker would skip: foreign architecture or class.
     pub skipped: Vec<String>,
 }
 
@@ -170,9 +171,9 @@ pub struct MissingLibrary {
 pub struct UndefinedSymbol {
     /// Mangled name.
     pub name: String,
-    /// Who should define it: `torch`, `torch_npu`, `cann`, `atb`, `driver`, `python`, `other`.
+    /// The expected provider: `torch`, `torch_npu`, `cann`, `atb`, `driver`, `python`, `other`.
     pub class: String,
-    /// The library that was expected to define it, where it is resolved.
+    /// The library expected to define it, if that library was found.
     pub expected_in: Option<String>,
 }
 
@@ -182,12 +183,12 @@ pub struct UndefinedSymbol {
 pub struct MissingVersion {
     /// For example `GLIBC_2.28`.
     pub version: String,
-    /// The object that needs it (path): the one under examination, or one that it loads.
+    /// Path of the object that needs it: the examined one, or one that it loads.
     pub needed_by: String,
     /// The `DT_NEEDED` name that should define it.
     pub library: String,
-    /// The file that was found first under that name.
+    /// The first file found under that name.
     pub found: String,
-    /// The highest version of that family which it defines.
+    /// The highest version of that family in the file.
     pub highest: Option<String>,
 }

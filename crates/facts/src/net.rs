@@ -13,13 +13,13 @@ use base::report::Evidence;
 pub struct Net {
     /// `/etc/hccn.conf`.
     pub hccn: Option<HccnConf>,
-    /// Path of hccn_tool, if it is there.
+    /// Path of hccn_tool, if it exists.
     pub hccn_tool: Option<String>,
-    /// Whether the process may execute hccn_tool, if that can be told.
+    /// Whether the process may execute hccn_tool, if known.
     #[serde(default)]
     pub hccn_tool_usable: Option<bool>,
-    /// The rank table that an environment variable names, or else the one in the well-known
-    /// place `/etc/hccl_rootinfo.json`.
+    /// The rank table named by an environment variable, or else the one at the default path
+    /// `/etc/hccl_rootinfo.json`.
     pub ranktable: Option<RankTable>,
 }
 
@@ -36,10 +36,10 @@ pub struct HccnConf {
     pub lines: Lines,
     /// `netmask_<n>` by device.
     pub netmasks: BTreeMap<u32, String>,
-    /// `gateway_<n>` by device: by its gateway a device reaches other networks.
+    /// `gateway_<n>` by device: the gateway through which the device reaches other networks.
     #[serde(default)]
     pub gateways: BTreeMap<u32, String>,
-    /// Lines that could not be understood, with their numbers.
+    /// Lines that could not be parsed, with their numbers.
     pub bad_lines: Vec<(u32, String)>,
 }
 
@@ -56,18 +56,18 @@ impl HccnConf {
 pub struct RankTable {
     /// Path.
     pub path: String,
-    /// The variable that names it; empty for the well-known place.
+    /// The variable that names it; empty for the default path.
     pub variable: String,
     /// `version`.
     pub version: Option<String>,
-    /// `status`; a table that is complete says `completed`.
+    /// `status`; `completed` in a complete table.
     #[serde(default)]
     pub status: Option<String>,
     /// `device_ip` of all devices, in order, with `device_id` and `server_id`.
     pub devices: Vec<RankDevice>,
-    /// Why it could not be read, if so.
+    /// The reason if it could not be read.
     pub error: Option<String>,
-    /// Lines of `version`, `status` and, if the file is no JSON, of the `error`.
+    /// Lines of `version`, `status` and, if the file is not JSON, of the `error`.
     #[serde(default)]
     pub lines: Lines,
 }

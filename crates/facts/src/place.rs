@@ -1,11 +1,11 @@
-//! Where in a file a value stands.
+//! The place of a value in a file.
 
 use std::collections::BTreeMap;
 
 use base::report::Evidence;
 
-/// The lines of a file's values, counted from 1, by the key of the value in that file.
-/// What has no line here was not read line by line, or by an earlier version of the tool.
+/// The lines of a file's values, counted from 1, by the key of the value in that file. A value
+/// without a line was not read line by line, or was read by an earlier version of the tool.
 pub type Lines = BTreeMap<String, u32>;
 
 /// A file, with the line of this key where known.

@@ -1,4 +1,4 @@
-//! What could not be read or understood on the way.
+//! Files and directories that could not be read or parsed.
 
 use base::text::Text;
 use serde::{Deserialize, Serialize};
@@ -20,23 +20,23 @@ pub enum ProblemKind {
     LinkLoop,
     /// A name that is not valid UTF-8.
     Name,
-    /// The content is not what a file of its name holds.
+    /// The content does not have the format that the file name implies.
     Malformed,
     /// Any other error.
     Unreadable,
 }
 
-/// One file or directory that gave no facts, and why.
+/// A file or directory without facts, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// The path on the examined machine.
     pub path: String,
-    /// What kind of problem.
+    /// The kind of problem.
     pub kind: ProblemKind,
-    /// In words of the operating system, of the parser or of this tool.
+    /// The message of the operating system, of the parser or of this tool.
     pub detail: Text,
-    /// The directory that may not be searched, where that hides the path.
+    /// The directory without search permission, if it hides the path.
     #[serde(default)]
     pub barrier: Option<String>,
     /// The line in the file, counted from 1, where known.
@@ -45,15 +45,15 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// What has to be opened so that the problem goes away: the directory that hides the path,
-    /// or the path itself.
+    /// The path whose permissions must change to resolve the problem: the directory that hides the
+    /// path, or the path itself.
     pub fn place(&self) -> &str {
         self.barrier.as_deref().unwrap_or(&self.path)
     }
 }
 
-/// A directory or file that the user has no permission to read, and that a collector looked into.
-/// Files below it seem to be missing, but may exist.
+/// A directory or file without read permission that a collector tried to read. Files below it seem
+/// to be missing, but may exist.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnreadablePath {
@@ -74,7 +74,7 @@ impl UnreadablePath {
         self.places().any(|place| is_below(path.trim_end_matches('/'), place))
     }
 
-    /// Returns whether the unreadable path is `path` or lies below it.
+    /// Returns whether the unreadable path is `path` or is below it.
     pub fn is_below(&self, path: &str) -> bool {
         self.places().any(|place| is_below(place, path.trim_end_matches('/')))
     }

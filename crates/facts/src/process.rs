@@ -1,4 +1,4 @@
-//! Who would run the workload, and with which environment.
+//! The user that would run the workload, and the environment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ pub struct Process {
     pub groups: Vec<u32>,
     /// Effective capabilities, lower case without `cap_`; `None` if unknown.
     pub caps: Option<BTreeSet<String>>,
-    /// The interpreter that was named for this process.
+    /// The interpreter named for this process.
     pub python: Option<String>,
     /// Whether it runs in a container, if known.
     pub in_container: Option<bool>,
@@ -27,11 +27,11 @@ pub struct Process {
     /// The running process under examination (`--pid`).
     #[serde(default)]
     pub pid: Option<u32>,
-    /// The name under which this process was started, where that is a Python: it is the link of
-    /// a virtual environment, of which `/proc/<pid>/exe` says nothing.
+    /// The name under which this process was started, if it is a Python: the link of a virtual
+    /// environment, which `/proc/<pid>/exe` does not contain.
     #[serde(default)]
     pub argv0: Option<String>,
-    /// Shared objects that this process has mapped, from `/proc/<pid>/maps`.
+    /// Shared objects mapped by this process, from `/proc/<pid>/maps`.
     #[serde(default)]
     pub mapped: Vec<MappedFile>,
 }
@@ -40,13 +40,13 @@ pub struct Process {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MappedFile {
-    /// Path, as the kernel shows it.
+    /// Path as shown by the kernel.
     pub path: String,
     /// Whether the file has been deleted or replaced since it was mapped.
     pub deleted: bool,
 }
 
-/// What a process wants to do with a file.
+/// The intended access of a process to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Read and write.
@@ -60,9 +60,9 @@ pub enum Access {
 }
 
 impl Process {
-    /// Whether the kernel would let this process do `access` on a file with these owners and
-    /// permission bits (classic permissions and `CAP_DAC_OVERRIDE`; ACLs and cgroup device
-    /// rules are not visible here). `None` if the user is not known.
+    /// Returns whether the kernel would permit this process `access` to a file with these owners
+    /// and permission bits. Only classic permissions and `CAP_DAC_OVERRIDE` count; ACLs and cgroup
+    /// device rules are not visible here. `None` if the user is unknown.
     pub fn may(&self, access: Access, mode: u32, uid: u32, gid: u32) -> Option<bool> {
         let me = self.uid?;
         if self.has_cap("dac_override") {
@@ -84,8 +84,8 @@ impl Process {
         Some(bits & need == need)
     }
 
-    /// Whether the process holds the capability, named in lower case without `cap_`. If the
-    /// capabilities are unknown, user 0 holds all and others none.
+    /// Returns whether the process has the capability, named in lower case without `cap_`. If the
+    /// capabilities are unknown, user 0 has all and others have none.
     pub fn has_cap(&self, name: &str) -> bool {
         match &self.caps {
             Some(caps) => caps.contains(name) || caps.contains("all"),
@@ -94,18 +94,18 @@ impl Process {
     }
 }
 
-/// The environment variables that matter here: an allow-list, with secrets left out.
+/// The relevant environment variables: an allow-list, without secrets.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Env {
-    /// Whether the environment is known at all; without it nothing is said about variables.
+    /// Whether the environment is known. Otherwise nothing is reported about variables.
     pub known: bool,
-    /// Where it was read: `process`, a file, or `/proc/<pid>/environ`.
+    /// The source: `process`, a file, or `/proc/<pid>/environ`.
     pub origin: String,
     /// The variables.
     pub vars: BTreeMap<String, String>,
-    /// What lies behind the entries of `LD_LIBRARY_PATH`, `PYTHONPATH` and `LD_PRELOAD`, in
-    /// their order, empty entries included.
+    /// The state of the entries of `LD_LIBRARY_PATH`, `PYTHONPATH` and `LD_PRELOAD`, in their
+    /// order, including empty entries.
     #[serde(default)]
     pub entries: Vec<SearchEntry>,
 }
@@ -118,7 +118,7 @@ pub struct SearchEntry {
     pub variable: String,
     /// The entry, as written.
     pub entry: String,
-    /// Whether there is anything.
+    /// Whether the path exists.
     pub exists: bool,
     /// Permission bits and owner, where known.
     pub owner: Option<NodeOwner>,
@@ -135,7 +135,7 @@ impl Env {
         self.get(name).filter(|value| !value.is_empty())
     }
 
-    /// The entries of a `:`-separated variable, empty ones included.
+    /// The entries of a `:`-separated variable, including empty ones.
     pub fn list(&self, name: &str) -> Vec<&str> {
         self.non_empty(name).map(|value| value.split(':').collect()).unwrap_or_default()
     }

@@ -7,34 +7,34 @@ use serde::{Deserialize, Serialize};
 use super::{Lines, place};
 use base::report::Evidence;
 
-/// The Python environment under examination, and others that were seen.
+/// The Python environment under examination, and other environments that were found.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Python {
     /// The interpreter that would run the workload.
     pub interpreter: Option<Interpreter>,
-    /// Other interpreters with a `torch_npu` of their own.
+    /// Other interpreters that have their own `torch_npu`.
     pub others: Vec<Interpreter>,
-    /// Directories on `sys.path` that hold packages, in order.
+    /// Directories on `sys.path` that contain packages, in order.
     pub site_dirs: Vec<String>,
-    /// Installed distributions, in the order in which they are found.
+    /// Installed distributions, in search order.
     pub dists: Vec<Dist>,
     /// Lines of `.pth` files that run code (`import …`).
     pub pth_imports: Vec<PthCode>,
     /// Source trees that shadow an installed package: package and directory.
     pub shadows: Vec<(String, String)>,
-    /// An interpreter that was asked for (`--python`, `.process.json`, `VIRTUAL_ENV`, …) and is
-    /// not there: who asked, and its path.
+    /// An interpreter that was requested (`--python`, `.process.json`, `VIRTUAL_ENV`, …) but is
+    /// missing: the source of the request, and the path.
     pub missing_interpreter: Option<(String, String)>,
-    /// What `--python` names where that is a file which is no Python.
+    /// The file named by `--python`, if it is not a Python interpreter.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_python: Option<String>,
-    /// Modules that CANN's operator compiler consists of or imports, as far as `import` would
-    /// find them, and where: `te`, `decorator`, …
+    /// Modules that CANN's operator compiler consists of or imports, and their locations, as far as
+    /// `import` would find them: `te`, `decorator`, …
     pub modules: BTreeMap<String, String>,
     /// Package directories that editable installs map by a finder: package and directory.
     pub editable_packages: BTreeMap<String, String>,
-    /// Facts about single packages that no metadata holds.
+    /// Facts about individual packages that are not in any metadata.
     pub torch: TorchBuild,
     /// vLLM and vllm-ascend.
     pub vllm: VllmBuild,
@@ -49,7 +49,7 @@ pub struct Python {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CudaExtension {
-    /// The distribution, normalised.
+    /// The normalized name of the distribution.
     pub package: String,
     /// The first shared object.
     pub path: String,
@@ -61,7 +61,7 @@ pub struct CudaExtension {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interpreter {
-    /// Path as it was found.
+    /// Path as found.
     pub path: String,
     /// Path without links.
     pub real: String,
@@ -69,36 +69,36 @@ pub struct Interpreter {
     pub version: Option<String>,
     /// `venv`, `conda` or `system`.
     pub kind: String,
-    /// Why it was taken: `--python`, `VIRTUAL_ENV`, `CONDA_PREFIX`, `PATH`, …
+    /// The reason for choosing it: `--python`, `VIRTUAL_ENV`, `CONDA_PREFIX`, `PATH`, …
     pub chosen_by: String,
     /// Architecture in the ELF header.
     pub arch: Option<String>,
     /// `sys.prefix`.
     pub prefix: String,
-    /// `sys.base_prefix` of a virtual environment: where it was made from.
+    /// `sys.base_prefix` of a virtual environment: the installation that it was created from.
     pub base_prefix: Option<String>,
     /// `include-system-site-packages` of a virtual environment.
     pub system_site: bool,
-    /// Where the path leads if that does not exist: a link of a virtual environment to an
-    /// interpreter that was removed.
+    /// The missing target of the path: a link of a virtual environment to an interpreter that was
+    /// removed.
     pub dangling: Option<String>,
-    /// Why `path` starts nothing, where that is known: the environment around it was found by its
-    /// library directory or its configuration.
+    /// Why `path` cannot be started, if known. The environment around it was found by its library
+    /// directory or its configuration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub unusable: Option<Unusable>,
 }
 
-/// Why the file of an interpreter starts nothing.
+/// The reason why the file of an interpreter cannot be started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Unusable {
-    /// It is not there, or a link to it leads nowhere.
+    /// It does not exist, or is a broken link.
     Absent,
     /// It is neither an ELF program nor a script, for example empty after a full disk.
     NotAProgram,
-    /// `PYTHONHOME` names a directory without the standard library of this version: Python stops
+    /// `PYTHONHOME` names a directory without the standard library of this version, so Python stops
     /// before it runs a line.
     NoHome,
 }
@@ -107,13 +107,13 @@ pub enum Unusable {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dist {
-    /// Name, normalised (PEP 503: lower case, runs of `-_.` become `-`).
+    /// Name, normalized (PEP 503: lower case, runs of `-_.` become `-`).
     pub name: String,
     /// Version, as written.
     pub version: String,
     /// The `dist-info` directory.
     pub path: String,
-    /// The directory on `sys.path` that it lies in.
+    /// The directory on `sys.path` that contains it.
     pub site_dir: String,
     /// `Requires-Dist` lines.
     pub requires: Vec<String>,
@@ -123,8 +123,8 @@ pub struct Dist {
     pub tags: Vec<String>,
     /// Lines of `entry_points.txt`.
     pub entry_points: Vec<EntryPoint>,
-    /// The file that name, version and requirements were read from: `METADATA` or `PKG-INFO` in
-    /// the directory, or an `egg-info` that is a file. Empty if there is none.
+    /// The source of name, version and requirements: `METADATA` or `PKG-INFO` in the directory, or
+    /// an `egg-info` that is a file. Empty if there is none.
     #[serde(default)]
     pub metadata: String,
     /// Lines of that file: `Version`, `Requires-Python`, and `Requires-Dist: …` with its value.
@@ -132,26 +132,26 @@ pub struct Dist {
     pub lines: Lines,
     /// Directory of an editable install (`direct_url.json`).
     pub editable: Option<String>,
-    /// Whether `METADATA` is there and has name and version.
+    /// Whether `METADATA` exists and has name and version.
     pub metadata_ok: bool,
-    /// Whether `RECORD` is there.
+    /// Whether `RECORD` exists.
     pub has_record: bool,
-    /// How many `.py` and `.so` files RECORD lists (only counted for the packages of the stack).
+    /// Number of `.py` and `.so` files in RECORD (only counted for the packages of the stack).
     pub listed_files: u32,
-    /// How many of those are missing.
+    /// Number of missing files among them.
     pub missing_files: u32,
-    /// The first of those, as paths on the machine.
+    /// The first missing files, as paths on the machine.
     pub missing_sample: Vec<String>,
-    /// The lines of RECORD, counted from 1, that list these.
+    /// The lines of RECORD, counted from 1, that list the first missing files.
     #[serde(default)]
     pub missing_lines: Vec<u32>,
-    /// The top-level directories that its RECORD installs files into (packages of the stack).
+    /// The top-level directories into which its RECORD installs files (packages of the stack).
     pub top_level: Vec<String>,
 }
 
 impl Dist {
-    /// The place of a field of its metadata. What has no line there was taken from the name of
-    /// the `dist-info` directory.
+    /// The place of a field of its metadata. A field without a line was taken from the name of the
+    /// `dist-info` directory.
     pub fn place(&self, field: &str) -> Evidence {
         match (self.lines.contains_key(field), self.metadata.is_empty()) {
             (true, _) => place(&self.metadata, &self.lines, field),
@@ -192,7 +192,7 @@ impl Dist {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryPoint {
-    /// The heading that it stands under, for example `vllm.platform_plugins`.
+    /// The heading above it, for example `vllm.platform_plugins`.
     pub group: String,
     /// Left of `=`.
     pub name: String,
@@ -203,20 +203,20 @@ pub struct EntryPoint {
     pub line: Option<u32>,
 }
 
-/// A line of a `.pth` file that Python runs at its start.
+/// A line of a `.pth` file that Python runs at startup.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PthCode {
     /// The `.pth` file.
     pub path: String,
-    /// The code, cut to what a report can hold.
+    /// The code, truncated to the limit of a report.
     pub code: String,
     /// The line, counted from 1, where known.
     #[serde(default)]
     pub line: Option<u32>,
 }
 
-/// What `torch` and `torch_npu` say outside their metadata.
+/// Facts about `torch` and `torch_npu` that are not in their metadata.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TorchBuild {
@@ -228,7 +228,7 @@ pub struct TorchBuild {
     pub torch_npu_version_py: Option<String>,
     /// `torch_npu/_C*.so` files.
     pub extensions: Vec<String>,
-    /// The package directories that were found: `torch`, `torch_npu`.
+    /// The existing package directories: `torch`, `torch_npu`.
     pub dirs: BTreeMap<String, String>,
     /// Lines of `torch/version.py`: `__version__`, `cuda`.
     #[serde(default)]
@@ -256,16 +256,16 @@ pub struct VllmBuild {
     pub build_info_lines: Lines,
     /// `vllm/_C*.so` files.
     pub extensions: Vec<String>,
-    /// Of those, the ones that need a CUDA library: file and library.
+    /// The subset of these files that needs a CUDA library: file and library.
     pub cuda_needed: Vec<(String, String)>,
     /// Distributions whose RECORD lists files below `triton/`: name and version.
     pub triton_owners: Vec<(String, String)>,
-    /// How many files of `triton/` were compared with triton-ascend's RECORD.
+    /// Number of files of `triton/` that were compared with triton-ascend's RECORD.
     pub triton_compared: u32,
     /// Files of `triton/` whose size or hash differs from triton-ascend's RECORD.
     pub triton_overwritten: Vec<String>,
-    /// A directory `triton` that no distribution owns and that is no package: what is left when
-    /// distributions that share it are uninstalled in the wrong order.
+    /// A directory `triton` that no distribution owns and that is not a package. Uninstalling
+    /// distributions that share it in the wrong order leaves it behind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triton_remains: Option<String>,
     /// Whether `triton/backends/ascend` exists (`None` without any triton).
@@ -283,15 +283,16 @@ pub struct MindSporeBuild {
 }
 
 impl Python {
-    /// What to type to run the interpreter: its path, or `python3` if none was found.
+    /// The command that runs the interpreter: its path, or `python3` if none was found.
     pub fn command(&self) -> &str {
         let found = self.interpreter.as_ref().map(|interpreter| interpreter.path.as_str());
         found.filter(|path| !path.is_empty()).unwrap_or("python3")
     }
 
-    /// The distribution that `import` would find: the first of that name on `sys.path`; of
-    /// several metadata directories of torch or `torch_npu`, the one whose files are there, as
-    /// their `version.py` tells. `name` is normalised, for example `torch-npu`.
+    /// The distribution that `import` would find: the first of that name on `sys.path`. If torch or
+    /// `torch_npu` has several metadata directories, it is the one whose version is in
+    /// `version.py`, because its files are installed. `name` is normalized, for example
+    /// `torch-npu`.
     pub fn dist(&self, name: &str) -> Option<&Dist> {
         let of_files = self.version_of_files(name).and_then(|version| {
             self.dists
@@ -301,13 +302,14 @@ impl Python {
         of_files.or_else(|| self.dists.iter().find(|dist| dist.name == name))
     }
 
-    /// The version that `import` gives: that of the files, should the metadata be of others.
+    /// The version that `import` gives. If the metadata belongs to other files, this is the version
+    /// of the files.
     pub fn imported_version<'a>(&'a self, dist: &'a Dist) -> &'a str {
         let files = self.version_of_files(&dist.name);
         files.filter(|files| public(files) != public(&dist.version)).unwrap_or(&dist.version)
     }
 
-    /// What `version.py` of torch or `torch_npu` says.
+    /// The version in `version.py` of torch or `torch_npu`.
     fn version_of_files(&self, name: &str) -> Option<&str> {
         match name {
             "torch" => self.torch.version_py.as_deref(),
@@ -316,7 +318,7 @@ impl Python {
         }
     }
 
-    /// All distributions of that normalised name.
+    /// All distributions with that normalized name.
     pub fn all_dists<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Dist> {
         self.dists.iter().filter(move |dist| dist.name == name)
     }
@@ -327,12 +329,12 @@ fn public(version: &str) -> &str {
     version.split('+').next().unwrap_or(version)
 }
 
-/// Whether a file belongs to the tests of a package, which no program imports.
+/// Returns whether a file belongs to the tests of a package, which no program imports.
 pub fn is_of_tests(path: &str) -> bool {
     path.split('/').any(|part| matches!(part, "test" | "tests"))
 }
 
-/// The normalised form of a distribution name (PEP 503).
+/// The normalized form of a distribution name (PEP 503).
 pub fn normalize_name(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for part in name.split(['-', '_', '.']).filter(|part| !part.is_empty()) {
@@ -369,7 +371,7 @@ mod tests {
         assert_eq!(python.imported_version(&dist), "2.9.0rc1");
         python.torch.version_py = Some("2.8.0+cpu".to_owned());
         assert_eq!(python.imported_version(&dist), "2.8.0+cpu");
-        // A local part is no other version.
+        // A local part does not make a different version.
         python.torch.version_py = Some("2.9.0rc1+cpu".to_owned());
         assert_eq!(python.imported_version(&dist), "2.9.0rc1");
     }

@@ -1,4 +1,4 @@
-//! What only the expectations of a site ask for: limits, settings of the system, files.
+//! Facts needed only by the expectations of a site: limits, settings of the system, files.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FileKind, Mount, NodeOwner};
 
-/// Limits, settings of the system, network, and the files that expectations name.
+/// Limits, settings of the system, network, and the files named by expectations.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -18,7 +18,7 @@ pub struct Site {
     /// Reserved huge pages (`HugePages_Total` of `/proc/meminfo`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hugepages: Option<u64>,
-    /// The chosen word of `/sys/kernel/mm/transparent_hugepage/enabled`.
+    /// The selected word of `/sys/kernel/mm/transparent_hugepage/enabled`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transparent_hugepages: Option<String>,
     /// Frequency governors of the processors, each once.
@@ -30,32 +30,32 @@ pub struct Site {
     /// Whether there is a default route, IPv4 or IPv6.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_route: Option<bool>,
-    /// Whether the name servers that expectations name are in `/etc/resolv.conf`.
+    /// Whether the name servers named by expectations are in `/etc/resolv.conf`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub nameservers: BTreeMap<String, bool>,
-    /// Whether the host names that expectations name are in `/etc/hosts`.
+    /// Whether the host names named by expectations are in `/etc/hosts`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub hosts: BTreeMap<String, bool>,
-    /// The mount points that expectations name; `null` if nothing is mounted there.
+    /// The mount points named by expectations; `null` if nothing is mounted there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub mounts: BTreeMap<String, Option<Mount>>,
-    /// The files that expectations name.
+    /// The files named by expectations.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, SiteFile>,
 }
 
 impl Site {
-    /// Whether nothing of it was read.
+    /// Returns whether no such fact was collected.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A file that an expectation names.
+/// A file named by an expectation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SiteFile {
-    /// What it is, links followed; `null` if there is nothing.
+    /// Its kind, following links; `null` if it does not exist.
     pub kind: Option<FileKind>,
     /// Permission bits and owner, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ pub struct SiteFile {
     /// SHA-256, if an expectation has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// Why it could not be read.
+    /// The reason if it could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
 }

@@ -1,5 +1,5 @@
-//! The areas of the checks, which are the families of findings: what each came to on a host, and
-//! the matrix of all hosts.
+//! The areas of the checks, which are the families of findings: their states on each host, and the
+//! matrix of all hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ use data::{Catalog, ui};
 /// Maximum number of rows. Hosts with equal results share one.
 const MAX_ROWS: usize = 500;
 
-/// What the checks of an area came to. The order decides which of several counts.
+/// The state of the checks of an area. If there are several, the greatest counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -46,7 +46,8 @@ static AREAS: LazyLock<BTreeMap<&'static str, usize>> = LazyLock::new(|| {
 /// The number of areas, with that of unknown IDs.
 static COUNT: LazyLock<usize> = LazyLock::new(|| Catalog::builtin().families().count() + 1);
 
-/// Judges the areas of a report by its checks, and by its findings with those that they explain.
+/// Derives the states of the areas of a report from its checks and its findings, including the
+/// consequences.
 pub(super) fn judge<'a>(
     checks: impl Iterator<Item = (&'a str, CheckState)>,
     findings: impl Iterator<Item = (&'a str, Severity)>,
@@ -74,7 +75,7 @@ pub(super) fn judge<'a>(
             match state {
                 CheckState::NotApplicable => AreaState::NotApplicable,
                 CheckState::NotChecked => AreaState::Unknown,
-                // Of a check with a finding that the report does not have, the severity is unknown.
+                // If the report does not contain the finding of a check, the severity is unknown.
                 CheckState::Found | CheckState::Folded if !found.contains(id) => AreaState::Unknown,
                 CheckState::Passed | CheckState::Found | CheckState::Folded => AreaState::Pass,
             },
@@ -129,7 +130,7 @@ pub(super) fn matrix(fleet: &Fleet, missing: &[&str]) -> Matrix {
     }
 }
 
-/// The areas of a host over all its reports.
+/// Combines the areas of a host over all its reports.
 fn combine(host: &Host) -> AreaStates {
     let mut areas = vec![AreaState::NotApplicable; *COUNT];
     for said in host.all() {

@@ -16,7 +16,7 @@ pub(super) enum Place {
     Os,
     /// Its kernel.
     Kernel,
-    /// The name that the runtime gives the chip (`verify`).
+    /// The name of the chip in the runtime (`verify`).
     Soc,
     /// The version of this program.
     Tool,

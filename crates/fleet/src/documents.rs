@@ -1,4 +1,4 @@
-//! Reads the documents of one file.
+//! Reads the documents in one file.
 
 use super::record::{Record, RejectReason, SiteJudge, read_and_judge};
 use super::split::{Piece, Splitter};
@@ -9,8 +9,9 @@ const MAX_PER_FILE: usize = 20_000;
 /// The source of a document, and its record or the reason to refuse it.
 pub type DocumentResult = (String, Result<Record, RejectReason>);
 
-/// Reads the documents of a file, which usually holds one report. `arrived` is the modification time
-/// of the file: seconds since 1970, UTC. `judge` judges each by the expectations of a site.
+/// Reads the documents in a file, which usually holds one report. `arrived` is the modification
+/// time of the file: seconds since 1970, UTC. `judge` compares each document with the expectations
+/// of a site.
 pub fn read_documents(
     bytes: &[u8],
     source: &str,

@@ -1,4 +1,4 @@
-//! Which hosts ought to answer: a file of names, lists and, in brackets, roles.
+//! The expected hosts: a file of names, lists and, in brackets, roles.
 
 use base::text::Text;
 use data::faults;
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use super::hostlist::expand;
 
-/// The hosts of a file, with the section that each stands in.
+/// The hosts of a file, each with its section.
 #[derive(Debug, Default)]
 pub struct Expected {
     /// The role by host; empty for hosts before the first section.
@@ -14,8 +14,8 @@ pub struct Expected {
 }
 
 impl Expected {
-    /// Reads one or more hosts or lists a line. `#` and `;` begin comments; `[role]` begins a
-    /// section, as in an inventory of Ansible, of which variables behind a name are passed over.
+    /// Parses one or more hosts or lists per line. `#` and `;` begin comments; `[role]` begins a
+    /// section, as in an Ansible inventory, whose variables after a name are ignored.
     pub fn parse(text: &str) -> Result<Self, Text> {
         let mut expected = Self::default();
         let mut role = String::new();
@@ -46,7 +46,7 @@ impl Expected {
         Ok(expected)
     }
 
-    /// The name under which a host is expected: its own, or its own without the domain.
+    /// The expected name of a host: its own name, or that name without the domain.
     pub fn name<'a>(&'a self, host: &str) -> Option<&'a str> {
         let short = host.split('.').next().unwrap_or(host);
         let entry = self.hosts.get_key_value(host).or_else(|| self.hosts.get_key_value(short));

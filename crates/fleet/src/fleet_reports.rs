@@ -28,7 +28,7 @@ pub struct HostReport {
     pub values: Vec<Arc<ComponentValue>>,
     /// Numbers of its findings.
     pub findings: Vec<u32>,
-    /// Why there is no verdict.
+    /// The reasons why the result is inconclusive.
     pub no_verdict: Vec<Arc<Text>>,
     /// Whether its verdict is a failure.
     pub failed: bool,
@@ -36,11 +36,11 @@ pub struct HostReport {
     pub verdict: Option<Verdict>,
     /// The NPUs in the table of npu-smi.
     pub npus: Vec<Npu>,
-    /// Checks that could not look.
+    /// Checks that could not run.
     pub not_checked: Vec<Arc<str>>,
-    /// Checks that looked: the same list for nearly all hosts.
+    /// Checks that ran: the same list for nearly all hosts.
     pub answered: Arc<Vec<String>>,
-    /// What the areas of its checks came to: the same for nearly all hosts.
+    /// The states of the areas of its checks: the same for nearly all hosts.
     pub areas: Arc<AreaStates>,
     /// Device, address, netmask, and whether it has a gateway.
     pub addresses: Vec<(u32, String, Option<Arc<str>>, bool)>,
@@ -85,11 +85,11 @@ impl Host {
 pub struct UnreadInput {
     /// The file, or the host that a line came from.
     pub source: String,
-    /// Why.
+    /// The reason.
     pub why: Text,
 }
 
-/// All that was read.
+/// All reports and unreadable inputs.
 #[derive(Debug, Default)]
 pub struct Fleet {
     /// The hosts by name.
@@ -155,8 +155,8 @@ impl Fleet {
         let check = record.command == "check";
         let said = self.share_record(record);
         let host = self.hosts.entry(name.clone()).or_default();
-        // Two names of one start are two views of one machine; two starts and two installations
-        // under one name are two machines.
+        // Two names with the same boot are two views of one machine. Two boots and two
+        // installations under one name are two machines.
         for other in host.all() {
             let differ =
                 |a: &Option<String>, b: &Option<String>| a.is_some() && b.is_some() && a != b;
@@ -184,7 +184,7 @@ impl Fleet {
         }
     }
 
-    /// Adds a report, or the reason why a document is none. Stages are ignored, because the report
+    /// Adds a report, or the reason to refuse a document. Stages are ignored, because the report
     /// follows them.
     pub fn add_outcome(&mut self, source: &str, outcome: Result<Record, RejectReason>) {
         match outcome {
@@ -248,7 +248,8 @@ impl Fleet {
         }
     }
 
-    /// The number of a finding. Wordings differ by paths and addresses; hostile ones without end.
+    /// Returns the number of a finding. Wordings differ by paths and addresses, and hostile reports
+    /// can contain any number of them.
     fn find_number(&mut self, finding: ReportedFinding) -> Option<u32> {
         if let Some(&number) = self.known.get(&finding) {
             return Some(number);
@@ -260,7 +261,7 @@ impl Fleet {
         }
         let next = u32::try_from(self.findings.len()).unwrap_or(u32::MAX);
         let (count, last) = self.wordings.entry(key).or_insert((0, next));
-        // What is graver is never counted under something less grave.
+        // A more severe finding is never counted under a less severe one.
         let severity = self.findings.get(*last as usize).map(|kept| kept.severity);
         if *count as usize >= MAX_WORDINGS && severity >= Some(finding.severity) {
             return Some(*last);

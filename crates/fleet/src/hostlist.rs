@@ -1,16 +1,17 @@
-//! Lists of hosts as clusters write them: `node[001-063,070]`.
+//! Lists of hosts in the notation of clusters: `node[001-063,070]`.
 
 use base::text::Text;
 use data::faults;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most hosts that a list may stand for.
+/// Maximum number of hosts in a list.
 const MAX_HOSTS: usize = 200_000;
-/// The longest name of a host (RFC 1035), in bytes.
+/// Maximum length of a host name in bytes (RFC 1035).
 pub(super) const MAX_NAME: usize = 253;
 
-/// The hosts that a list stands for, in its order. Brackets hold numbers and ranges, also as
-/// Ansible writes them (`[001:063]`); there may be several, and commas between names.
+/// Expands a list to its hosts, in the order of the list. Brackets contain numbers and ranges, also
+/// in the notation of Ansible (`[001:063]`). A name may have several brackets, and commas separate
+/// names.
 pub fn expand(list: &str) -> Result<Vec<String>, Text> {
     let mut hosts = Vec::new();
     for part in split_outside(list) {
@@ -56,7 +57,7 @@ fn too_many_error() -> Text {
     faults::TooManyHosts { n: MAX_HOSTS }.value()
 }
 
-/// The parts between commas that stand outside of brackets.
+/// The parts between commas outside of brackets.
 fn split_outside(list: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0_u32);
     for (at, c) in list.char_indices() {
@@ -74,7 +75,7 @@ fn split_outside(list: &str) -> Vec<&str> {
     parts
 }
 
-/// `001-003,007` as numbers of the width that is written.
+/// Expands `001-003,007` to numbers of the written width.
 fn expand_numbers(inner: &str) -> Result<Vec<String>, Text> {
     let mut out = Vec::new();
     for part in inner.split(',') {
@@ -99,10 +100,10 @@ fn expand_numbers(inner: &str) -> Result<Vec<String>, Text> {
     Ok(out)
 }
 
-/// A name around its number: what stands before and after, and the number as it is written.
+/// Splits a name around its number: the texts before and after it, and the number as written.
 fn split_number(name: &str) -> Option<(&str, &str, &str)> {
-    // Of a qualified name the number of the host counts, not that of a domain. An address is
-    // counted by its last part.
+    // In a qualified name, the number of the host counts, not that of a domain. Addresses are
+    // numbered by their last part.
     let address = name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let label = if address { name.len() } else { name.find('.').unwrap_or(name.len()) };
     let end = name[..label].rfind(|c: char| c.is_ascii_digit())? + 1;
@@ -127,7 +128,7 @@ pub fn format_ranges<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Vec<String
     }
     let mut out = Vec::new();
     for ((prefix, suffix), numbers) in families {
-        // Numbers with leading zeros tell the width of all that are as long.
+        // Numbers with leading zeros define the width of all numbers of the same length.
         let padded: BTreeSet<usize> = numbers
             .iter()
             .filter(|number| number.len() > 1 && number.starts_with('0'))
@@ -147,7 +148,7 @@ pub fn format_ranges<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Vec<String
     out
 }
 
-/// `[001-063,070]`, or the number alone.
+/// `[001-063,070]`, or a single number without brackets.
 fn format_bracket(numbers: &BTreeSet<u32>, width: usize) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &number in numbers {
@@ -170,7 +171,7 @@ fn format_bracket(numbers: &BTreeSet<u32>, width: usize) -> String {
     }
 }
 
-/// Ranges on one line of at most about `limit` bytes; what is left out is only counted.
+/// Ranges on one line of at most about `limit` bytes. Omitted hosts are only counted.
 pub fn format_shortened<'a>(hosts: impl IntoIterator<Item = &'a str>, limit: usize) -> String {
     let ranges = format_ranges(hosts);
     let mut text = String::new();
@@ -184,7 +185,7 @@ pub fn format_shortened<'a>(hosts: impl IntoIterator<Item = &'a str>, limit: usi
             text.push(',');
         }
         if more {
-            // Numbers without a system: the list itself is cut, between two of them.
+            // Numbers without a pattern: the list is cut between two numbers.
             let cut = range[..range.floor_char_boundary(limit)].rfind(',').unwrap_or(0);
             let cut = if cut == 0 { range.floor_char_boundary(limit) } else { cut };
             text.push_str(&range[..cut]);

@@ -37,7 +37,7 @@ pub use record::{
 pub use report::report;
 pub use stream::{UnrelatedLines, read_stream};
 
-/// By what hosts are told apart that are different on purpose.
+/// The property by which hosts are grouped if they differ on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum GroupBy {
     /// Chip family.
@@ -46,12 +46,12 @@ pub enum GroupBy {
     Role,
 }
 
-/// How the reports are looked at.
+/// Options of the comparison.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// Which hosts are compared with each other; all of them without.
+    /// The property that forms groups of compared hosts; all hosts are one group without it.
     pub group_by: Option<GroupBy>,
-    /// The hosts that ought to have answered.
+    /// The expected hosts.
     pub expected: Option<Expected>,
     /// The moment of the comparison: seconds since 1970, UTC.
     pub now: Option<i64>,

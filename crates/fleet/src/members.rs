@@ -1,4 +1,4 @@
-//! The members of the JSON report that `fleet merge` alone has.
+//! The members of the JSON report that only `fleet merge` has.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ pub struct FleetMembers<'a> {
     pub fleet: Comparison<'a>,
 }
 
-/// What the hosts have in common and what not. Hosts are ranges such as `node[001-063]`.
+/// Common properties and differences of the hosts. Hosts are ranges such as `node[001-063]`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison<'a> {
     /// The number of hosts.
     pub hosts: usize,
-    /// By what hosts are compared: `soc` or `role`.
+    /// The property that forms groups: `soc` or `role`.
     pub group_by: Option<&'static str>,
     /// The groups.
     pub groups: Vec<GroupMember<'a>>,
-    /// The hosts by what their reports come to.
+    /// The hosts by the result of their reports.
     pub states: BTreeMap<&'static str, HostList>,
     /// Expected hosts without a report.
     pub missing: Vec<String>,
@@ -56,7 +56,7 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// Whether no host reported, and so there is nothing to compare.
+    /// Returns whether no host reported, and so there is nothing to compare.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -94,7 +94,7 @@ pub struct GroupMember<'a> {
     pub name: &'a str,
     /// The number of its hosts.
     pub hosts: usize,
-    /// The components of which anything is known.
+    /// The components with at least one known value.
     pub components: BTreeMap<&'static str, Spread>,
 }
 
@@ -116,7 +116,7 @@ pub struct Spread {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValueMember {
-    /// The value; null where the component is absent.
+    /// The value; null if the component is absent.
     pub value: Option<String>,
     /// The number of hosts.
     pub count: usize,
@@ -150,7 +150,7 @@ pub struct Unreadable<'a> {
 pub struct FindingMember<'a> {
     /// Its ID.
     pub id: &'a str,
-    /// Which message of that ID.
+    /// The message of that ID.
     pub message: &'a str,
     /// Its severity.
     pub severity: Severity,

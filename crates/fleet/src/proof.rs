@@ -23,7 +23,7 @@ pub(super) fn prove(context: &Context<'_>, missing: &[&str], findings: &[Finding
                 let hosts = format_hosts(missing.iter().copied());
                 open(ui::FleetSilent { hosts }.text())
             }
-            // Of no host, nothing is shown.
+            // Without hosts there is nothing to show.
             "verdicts" | "alike" if fleet.hosts.is_empty() => {
                 Some(Coverage::NotApplicable { reason: ui::FLEET_NO_REPORTS.text() })
             }
@@ -69,7 +69,7 @@ fn verdicts(
         let reason = ids.is_empty().then(|| ui::FleetFailed { hosts }.text());
         return Some(Coverage::Contradicted { findings: ids, reason });
     }
-    // The reason that most hosts share comes first.
+    // The most frequent reason comes first.
     let mut reasons: BTreeMap<&Text, BTreeSet<&str>> = BTreeMap::new();
     for (name, host) in &fleet.hosts {
         for text in host.all().flat_map(|said| &said.no_verdict) {

@@ -1,6 +1,6 @@
 //! Values of hosts and their NPUs in rows: the columns of `--query`.
 //!
-//! A value that is not known is empty, and a component that is not installed is `none`.
+//! An unknown value is empty, and a component that is not installed is `none`.
 
 use super::component::find_component;
 use super::fleet_reports::{Fleet, Host};
@@ -83,8 +83,8 @@ pub const QUERY_KEYS: &[QueryKey] = &[
     ),
 ];
 
-/// The rows for `keys`, in the order of the host names. With a column of NPUs each NPU has a row,
-/// and a host whose NPUs are not known has one.
+/// The rows for `keys`, in the order of the host names. With a column of NPUs, each NPU has a row,
+/// and a host with unknown NPUs has one row.
 pub fn query(fleet: &Fleet, keys: &[&QueryKey]) -> Vec<Vec<String>> {
     let per_npu = keys.iter().any(|key| matches!(key.from, From::Npu(_)));
     let mut rows = Vec::new();
@@ -134,7 +134,7 @@ fn value(from: From, fleet: &Fleet, name: &str, host: &Host, npu: Option<&Npu>) 
     }
 }
 
-/// The worst verdict of a host. A report without one leaves it open.
+/// The worst verdict of a host, or `None` if a report without a verdict leaves it open.
 fn worst(host: &Host) -> Option<Verdict> {
     let verdicts: Vec<Option<Verdict>> = host.all().map(|report| report.verdict).collect();
     if verdicts.contains(&Some(Verdict::Fail)) {

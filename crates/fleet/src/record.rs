@@ -1,4 +1,4 @@
-//! One report, reduced to what is compared. The format that is read is that of
+//! One report, reduced to the compared values. The input format is that of
 //! `docs/schema/report-2.schema.json`, from this version of the program or another one.
 
 use data::fault::Value as _;
@@ -15,18 +15,18 @@ use base::report::{CheckState, FixStep, Need, Severity, Verdict};
 use base::text::Text;
 use facts::{HccnConf, NpuChip, RankTable};
 
-/// The most findings that are taken of one report.
+/// Maximum number of findings read from one report.
 const MAX_FINDINGS: usize = 500;
-/// The longest sentence that is taken, in bytes.
+/// Maximum length of a sentence, in bytes.
 const MAX_TEXT: usize = 2 << 10;
-/// The longest value of a component, in bytes.
+/// Maximum length of the value of a component, in bytes.
 const MAX_VALUE: usize = 200;
-/// The most devices of one host whose addresses are taken.
+/// Maximum number of devices of one host whose addresses are read.
 const MAX_DEVICES: usize = 64;
-/// The most devices of one rank table.
+/// Maximum number of devices in one rank table.
 const MAX_TABLE: usize = 100_000;
 
-/// The devices of a rank table: addresses and device numbers, sorted.
+/// The devices of a rank table: addresses and device IDs, sorted.
 pub type Ranks = Vec<(String, Option<u32>)>;
 
 /// The compared content of a report.
@@ -36,11 +36,11 @@ pub struct Record {
     pub host: String,
     /// `check` or `verify`.
     pub command: String,
-    /// When the machine was read, by its own clock: seconds since 1970.
+    /// The collection time by the clock of the machine: seconds since 1970.
     pub taken: Option<i64>,
-    /// When the report came to us, by the clock of whoever wrote it down.
+    /// The arrival time of the report, by the clock of the receiver or by the time of the file.
     pub arrived: Option<i64>,
-    /// Digests of the ids of the installation and of its last start.
+    /// Digests of the IDs of the installation and of its last boot.
     pub machine: Option<String>,
     /// See [`Record::machine`].
     pub boot: Option<String>,
@@ -48,25 +48,25 @@ pub struct Record {
     pub values: Vec<ComponentValue>,
     /// Findings.
     pub findings: Vec<ReportedFinding>,
-    /// How many findings were left out.
+    /// Number of omitted findings.
     pub more_findings: usize,
-    /// Why the verdict is inconclusive.
+    /// The reasons why the verdict is inconclusive.
     pub no_verdict: Vec<Text>,
-    /// Whether the verdict is a failure; version 1 has no verdict of its own.
+    /// Whether the verdict is a failure; version 1 has no separate verdict.
     pub failed: bool,
     /// The verdict; version 1 has none.
     pub verdict: Option<Verdict>,
     /// The NPUs in the table of npu-smi.
     pub npus: Vec<Npu>,
-    /// Checks that could not look.
+    /// Checks that could not run.
     pub not_checked: Vec<String>,
-    /// Checks that looked.
+    /// Checks that ran.
     pub answered: Vec<String>,
-    /// What the areas of its checks came to.
+    /// The states of the areas of its checks.
     pub areas: AreaStates,
     /// Device, address, netmask, and whether it has a gateway.
     pub addresses: Vec<(u32, String, Option<String>, bool)>,
-    /// A rank table that was named for a job, and speaks of several servers.
+    /// A rank table named for a job, if it lists several servers.
     pub table: Option<Ranks>,
 }
 
@@ -88,31 +88,31 @@ pub struct Npu {
 /// The value of a component on a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ComponentValue {
-    /// Nothing is known.
+    /// Unknown.
     #[default]
     Unknown,
-    /// It is not there.
+    /// Not installed.
     Absent,
-    /// It is there.
+    /// Installed, with this value.
     Is(String),
 }
 
 /// A finding of a report.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 pub struct ReportedFinding {
-    /// The id.
+    /// The ID.
     pub id: String,
-    /// Which message of it.
+    /// The message of that ID.
     #[serde(default)]
     pub message: String,
-    /// How grave.
+    /// The severity.
     pub severity: Severity,
-    /// What is wrong.
+    /// The defect.
     pub title: Text,
-    /// Why.
+    /// The cause.
     #[serde(default)]
     pub cause: Text,
-    /// What to do.
+    /// The steps of the fix, with their commands.
     #[serde(default, deserialize_with = "read_fixes")]
     pub fix: Vec<(Text, Option<String>)>,
 }
@@ -124,10 +124,10 @@ fn read_fixes<'de, D: serde::Deserializer<'de>>(
     Ok(steps.into_iter().map(|step| (step.text, step.run)).collect())
 }
 
-/// Why a document is not compared.
+/// The reason why a document is not compared.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RejectReason {
-    /// It tells how far a run is; the report follows.
+    /// It reports the progress of a run; the report follows.
     Stage,
     /// It is damaged, or has another form.
     Form(Text),
@@ -136,7 +136,7 @@ pub enum RejectReason {
 }
 
 impl RejectReason {
-    /// The reason as users read it.
+    /// The reason as a text for users.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Stage => faults::AStage.fault(),
@@ -159,7 +159,7 @@ struct Document {
     findings: Vec<SentFinding>,
     #[serde(default)]
     checks: Vec<Checked>,
-    /// Version 1: why there is no verdict.
+    /// Version 1: the reasons for an inconclusive verdict.
     #[serde(default)]
     no_verdict: Vec<Text>,
     /// Version 2: `pass`, `fail` or `inconclusive`; version 1 has other words.
@@ -180,7 +180,7 @@ struct Document {
     devices: Vec<Device>,
 }
 
-/// A finding with those that it explains.
+/// A finding with its consequences.
 #[derive(Deserialize)]
 struct SentFinding {
     #[serde(flatten)]
@@ -189,7 +189,7 @@ struct SentFinding {
     consequences: Vec<Consequence>,
 }
 
-/// A finding that another one explains.
+/// A finding explained by another one.
 #[derive(Deserialize)]
 struct Consequence {
     id: String,
@@ -216,7 +216,7 @@ struct Tool {
 #[derive(Deserialize)]
 struct Checked {
     id: String,
-    // Version 1 calls it the verdict.
+    // Version 1 uses the name `verdict`.
     #[serde(alias = "verdict")]
     state: CheckState,
 }
@@ -276,19 +276,19 @@ struct Device {
     soc: Option<String>,
 }
 
-/// What the expectations of a site say of the facts of a report.
+/// The comparison of the facts of a report with the expectations of a site.
 #[derive(Debug, Default)]
 pub struct SiteJudgement {
     /// The deviations.
     pub findings: Vec<ReportedFinding>,
-    /// Why some expectations cannot be judged.
+    /// The reason why some expectations could not be compared.
     pub unknown: Option<Text>,
 }
 
-/// Judges the document of a `check` by the expectations of a site.
+/// Compares the document of a `check` with the expectations of a site.
 pub type SiteJudge<'a> = &'a (dyn Fn(&[u8]) -> SiteJudgement + Sync);
 
-/// Reads one report, and judges it anew by the expectations of a site.
+/// Reads one report, and compares it again with the expectations of a site.
 pub(super) fn read_and_judge(
     bytes: &[u8],
     judge: Option<SiteJudge<'_>>,
@@ -296,7 +296,7 @@ pub(super) fn read_and_judge(
     let mut record = read(bytes)?;
     if let Some(judge) = judge.filter(|_| record.command == "check") {
         let SiteJudgement { findings, unknown } = judge(bytes);
-        // The host may have been checked with expectations of its own.
+        // The host may have used its own expectations.
         record.findings.retain(|finding| !finding.id.starts_with("SITE-"));
         if findings.iter().any(|finding| finding.severity == Severity::Error) {
             record.failed = true;
@@ -314,7 +314,7 @@ pub(super) fn read_and_judge(
 /// Reads one report.
 fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
     let document: Document = serde_json::from_slice(bytes).map_err(|error| {
-        // Facts and stages lack what a report has, or name it otherwise.
+        // Facts and stages do not have the members of a report, or name them differently.
         let schema = read_schema(bytes);
         match schema.as_deref() {
             Some("ascend-doctor/verify-stage/1") => RejectReason::Stage,
@@ -334,7 +334,8 @@ fn read(bytes: &[u8]) -> Result<Record, RejectReason> {
 }
 
 fn is_read(schema: &str) -> bool {
-    // The last two versions: hosts of a cluster are updated one after the other.
+    // The last two versions are accepted, because hosts of a cluster are updated one after the
+    // other.
     let Some((command, version)) =
         schema.strip_prefix("ascend-doctor/").and_then(|rest| rest.split_once('/'))
     else {
@@ -441,7 +442,7 @@ fn read_value(document: &Document, from: Place, check: bool) -> ComponentValue {
         Place::Os => text(&document.host.os),
         Place::Kernel => text(&document.host.kernel),
         Place::Soc => text(&document.devices.iter().find_map(|device| device.soc.clone())),
-        // Of `verify` the version would only be another value for the same host.
+        // The version in `verify` would only be another value for the same host.
         Place::Tool if check => bound_value(document.tool.version.clone()),
         Place::Tool => ComponentValue::Unknown,
         Place::Matrix => {
@@ -483,8 +484,8 @@ fn read_addresses(conf: HccnConf) -> Vec<(u32, String, Option<String>, bool)> {
     addresses.into_iter().take(MAX_DEVICES).map(device).collect()
 }
 
-/// The devices of a table for a job of several servers. That of the well-known place describes
-/// one machine alone, as does one that speaks of one server.
+/// Returns the devices of a table for a job with several servers. The table at the default path
+/// describes only one machine, as does any table with one server.
 fn read_table(table: RankTable) -> Option<Ranks> {
     let first = table.devices.first()?.server.clone();
     let several = table.devices.iter().any(|device| device.server != first);
@@ -504,7 +505,7 @@ fn shorten(text: &mut Text) {
     text.zh = truncate_text(std::mem::take(&mut text.zh), MAX_TEXT);
 }
 
-/// An id: it is shown as part of commands, and holds nothing but letters, digits and `-_./`.
+/// Cleans an ID, which becomes part of displayed commands: only letters, digits and `-_./` remain.
 fn filter_id(id: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     id.chars().take(64).map(|c| if fits(c) { c } else { '?' }).collect()

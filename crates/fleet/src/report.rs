@@ -17,16 +17,16 @@ use base::report::{Evidence, Finding, FixStep, Report, Severity, Table};
 use base::text::Text;
 use data::{Catalog, ui};
 
-/// As many values of one component as the table shows.
+/// Maximum number of values of one component in the table.
 const VALUES: usize = 8;
-/// As many values of one component as the JSON report has.
+/// Maximum number of values of one component in the JSON report.
 const MOST_VALUES: usize = 1000;
-/// As many wordings of one finding as are shown.
+/// Maximum number of displayed wordings of one finding.
 const WORDINGS: usize = 8;
-/// How long a list of hosts may be in a table or as evidence, in bytes.
+/// Maximum length of a list of hosts in a table or as evidence, in bytes.
 const IN_TABLE: usize = 400;
 
-/// Compares the hosts and puts together what they say.
+/// Compares the hosts and combines their findings.
 pub fn report(fleet: &Fleet, options: &Options) -> Report {
     let groups = rules::form_groups(fleet, options);
     let context = Context { fleet, options, groups: &groups };
@@ -121,7 +121,7 @@ impl SharedFinding<'_> {
     }
 }
 
-/// The findings of all hosts by id, message and gravity.
+/// The findings of all hosts by ID, message and severity.
 fn collect_findings(fleet: &Fleet) -> Vec<SharedFinding<'_>> {
     let mut wordings: Vec<Vec<&str>> = vec![Vec::new(); fleet.findings.len()];
     for (name, host) in &fleet.hosts {
@@ -151,7 +151,7 @@ fn collect_findings(fleet: &Fleet) -> Vec<SharedFinding<'_>> {
     said
 }
 
-/// What a host's reports come to.
+/// The result of the reports of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum State {
     Errors,
@@ -241,7 +241,7 @@ fn list_overview(context: &Context<'_>, missing: &[&str]) -> Vec<(Text, Text)> {
     out
 }
 
-/// The hosts by what became of them.
+/// The hosts by state.
 fn state_table(context: &Context<'_>, missing: &[&str]) -> Table {
     let fleet = context.fleet;
     let states = group_by_state(fleet);
@@ -313,7 +313,8 @@ fn version_tables(groups: &[Group<'_>]) -> Vec<Table> {
     tables
 }
 
-/// Checks that some hosts could not make and others could: never to be read as passed there.
+/// Checks that could not run on some hosts but ran on others. They must never be read as passed
+/// there.
 fn unanswered_table(fleet: &Fleet) -> Option<Table> {
     let answered: BTreeSet<&str> = fleet
         .hosts
@@ -347,7 +348,7 @@ fn unanswered_table(fleet: &Fleet) -> Option<Table> {
     })
 }
 
-/// The same for programs.
+/// The members of the JSON report.
 fn members<'a>(
     context: &'a Context<'a>,
     missing: &[&str],

@@ -1,5 +1,5 @@
-//! Splits a stream into JSON documents: consecutive ones, one per line, or interleaved lines of many
-//! hosts, each with a label that names its host.
+//! Splits a stream into JSON documents: consecutive ones, one per line, or interleaved lines of
+//! many hosts, each with a label that names its host.
 //!
 //! A damaged document does not affect the next one, which is found by the first line of reports.
 
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// Maximum size of a document, in bytes.
 pub(super) const MAX_DOCUMENT: usize = 16 << 20;
-/// Maximum size of the unfinished documents of all hosts, in bytes.
+/// Maximum size of unfinished documents over all hosts, in bytes.
 const MAX_PENDING: usize = 512 << 20;
 /// Maximum number of hosts in a stream.
 const MAX_LABELS: usize = 100_000;
@@ -44,8 +44,8 @@ pub(super) struct Splitter {
 const SCHEMA: &[u8] = b"  \"schema\": \"ascend-doctor/";
 
 impl Splitter {
-    /// Adds a line, or a part of one. `joined` means that lines were split at arbitrary positions, so
-    /// that line breaks are ignored.
+    /// Adds a line, or a part of one. `joined` means that lines were split at arbitrary positions,
+    /// so that line breaks are ignored.
     pub(super) fn line(&mut self, line: &[u8], joined: bool, out: &mut dyn FnMut(Piece)) {
         if self.depth > 0 && !joined && self.begins_document(line) {
             self.end(out);
@@ -101,8 +101,8 @@ impl Splitter {
         }
     }
 
-    /// Returns whether a line begins another report although the previous one is unfinished. No line
-    /// within a report begins with a brace.
+    /// Returns whether a line begins another report although the previous one is unfinished. No
+    /// line within a report begins with a brace.
     fn begins_document(&self, line: &[u8]) -> bool {
         if line.first() != Some(&b'{') {
             return false;
@@ -111,7 +111,8 @@ impl Splitter {
         inner.starts_with(b"\"schema\"") || (inner.is_empty() && (self.indented || self.lines <= 1))
     }
 
-    /// Tracks braces and strings. Returns the position after the end of the document, if it ends here.
+    /// Tracks braces and strings. Returns the position after the end of the document, if it ends
+    /// here.
     fn scan(&mut self, bytes: &[u8]) -> Option<usize> {
         let mut at = 0;
         while at < bytes.len() {
@@ -178,8 +179,8 @@ pub(super) struct LabeledSplitter {
 }
 
 impl LabeledSplitter {
-    /// Adds a line with its line break. Pieces are passed to `out` with the label of their host, one by
-    /// one, because a line may contain millions of documents.
+    /// Adds a line with its line break. Pieces are passed to `out` with the label of their host,
+    /// one by one, because a line may contain millions of documents.
     pub(super) fn line(&mut self, line: &[u8], out: &mut dyn FnMut(Option<&str>, Piece)) {
         let label = parse_label(line);
         if self.labeled.is_none() {
@@ -217,8 +218,8 @@ impl LabeledSplitter {
     }
 }
 
-/// Returns the label of a line and the rest of it. Labels are those of `srun --label`, pdsh and clush
-/// (`node001: `), and of `kubectl logs --prefix` (`[pod/name/container] `).
+/// Returns the label of a line and the rest of it. Labels are those of `srun --label`, pdsh and
+/// clush (`node001: `), and of `kubectl logs --prefix` (`[pod/name/container] `).
 fn parse_label(line: &[u8]) -> Option<(&str, &[u8])> {
     if line.starts_with(b"[pod/") {
         let end = line.iter().take(1024).position(|&byte| byte == b']')?;

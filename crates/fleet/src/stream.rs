@@ -27,8 +27,8 @@ pub struct UnrelatedLines {
     pub first: Option<String>,
 }
 
-/// Reads a stream to its end. `now` returns the current time: seconds since 1970, UTC.
-/// `judge` judges each report by the expectations of a site.
+/// Reads a stream to its end. `now` returns the current time: seconds since 1970, UTC. `judge`
+/// compares each report with the expectations of a site.
 ///
 /// # Errors
 ///
@@ -81,8 +81,8 @@ struct StreamHosts<'a> {
 }
 
 impl StreamHosts<'_> {
-    /// Adds the next piece of the stream. Documents are queued. Of other lines, one is kept for each
-    /// host and one for all lines without a host, so that memory stays bounded.
+    /// Adds the next piece of the stream. Documents are queued. Of other lines, one is kept for
+    /// each host and one for all lines without a host, so that memory stays bounded.
     fn add_piece(&mut self, label: Option<&str>, piece: Piece) {
         match piece {
             Piece::Other(line) => {

@@ -1,8 +1,8 @@
-//! Open directories, and what is done to their entries.
+//! Open directories, and operations on their entries.
 //!
-//! The kernel resolves one name at a time and never a link, so nobody who replaces a directory by a
-//! link while we work leads a write elsewhere. A directory that is moved while it is open stays the
-//! same directory: whoever moves it has the right to do so.
+//! The kernel resolves one name at a time and never follows a link, so replacing a directory by a
+//! link during a run cannot redirect a write. A directory that is moved while it is open stays the
+//! same directory: moving it requires the permission to do so.
 #![expect(clippy::disallowed_methods, reason = "this is the layer that the others use")]
 
 use std::ffi::{OsStr, OsString};
@@ -18,9 +18,9 @@ use rustix::io::Errno;
 
 use super::file;
 
-/// How deep a tree is removed.
+/// Maximum depth of a tree to remove.
 const MAX_DEPTH: usize = 256;
-/// How many names are tried for a temporary file.
+/// Maximum number of names tried for a temporary file.
 const MAX_NAMES: usize = 64;
 
 /// An open directory.
@@ -76,7 +76,7 @@ impl Dir {
         Ok(dir)
     }
 
-    /// Opens a directory below this one and creates what does not exist.
+    /// Opens a directory below this one and creates its missing components.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl Dir {
             other => return other,
         }
         match self.create_dir(name, mode) {
-            // Another thread may have been quicker.
+            // Another thread may have created it first.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             other => other?,
         }
@@ -193,7 +193,7 @@ impl Dir {
         Ok(rustix::fs::fstat(&self.fd)?)
     }
 
-    /// Whether this user may write to an entry (`None`: create entries).
+    /// Returns whether this user may write to an entry (`None`: create entries).
     ///
     /// # Errors
     ///
@@ -284,7 +284,7 @@ impl Dir {
     fn remove_below(&self, name: &OsStr, depth: usize) -> io::Result<()> {
         match self.remove_file(name) {
             Err(error) if error.kind() == io::ErrorKind::IsADirectory => {}
-            // As POSIX has it.
+            // POSIX defines `EPERM` for directories.
             Err(error) if error.raw_os_error() == Some(Errno::PERM.raw_os_error()) => {}
             other => return other,
         }
@@ -330,12 +330,12 @@ impl Dir {
     /// The kernel refuses.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // A descriptor that was opened by path alone takes no mode.
+        // A descriptor opened with `O_PATH` does not accept a new mode.
         let fd = rustix::fs::openat(&self.fd, ".", flags, Mode::empty())?;
         Ok(rustix::fs::fchmod(fd, Mode::from_raw_mode(mode))?)
     }
 
-    /// Waits until the disk has the names in the directory.
+    /// Waits until the names in the directory are on disk.
     ///
     /// # Errors
     ///

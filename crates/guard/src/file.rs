@@ -9,7 +9,7 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-/// `NONBLOCK`: opening a pipe without a writer would wait for one.
+/// `NONBLOCK`, because opening a pipe without a writer would wait for one.
 const READ: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
@@ -18,7 +18,7 @@ pub fn not_regular() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, NotRegular)
 }
 
-/// Whether an error is that of [`not_regular`].
+/// Returns whether an error is that of [`not_regular`].
 pub fn is_not_regular(error: &io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<NotRegular>()).is_some()
 }

@@ -2,8 +2,9 @@
 //! before the program started.
 //!
 //! A user may keep results behind a link, such as `~/runs`. A link that appears while the program
-//! runs was made by somebody else, so it is not followed. A link that is about as old as the
-//! program is looked at again after a moment: one that is exchanged all the time has changed.
+//! runs was created by another process, so it is not followed. A link that is about as old as the
+//! program is checked again after a moment, because a link that is replaced continuously has
+//! changed by then.
 #![expect(clippy::disallowed_methods, reason = "this is the layer that the others use")]
 
 use std::ffi::{OsStr, OsString};
@@ -19,16 +20,16 @@ use rustix::io::Errno;
 use super::dir::Dir;
 use super::tree::Place;
 
-/// As many links as the kernel follows before it says `ELOOP`.
+/// The number of links that the kernel follows before it returns `ELOOP`.
 const MAX_LINKS: usize = 40;
-/// Times of files are this coarse: a link may be younger than its time by as much.
+/// Resolution of file times: a link may be younger than its time by this much.
 const COARSE: Duration = Duration::from_millis(20);
 /// The magic number of procfs: its links are made by the kernel.
 const PROC: u64 = 0x9fa0;
 
 static START: OnceLock<SystemTime> = OnceLock::new();
 
-/// Notes the start of the program; the first call counts.
+/// Records the start of the program; the first call counts.
 pub fn note_start() {
     START.get_or_init(SystemTime::now);
 }
@@ -46,14 +47,14 @@ pub fn open_dir(path: &Path) -> io::Result<Dir> {
     Walk::along(path, false)?.into_dir()
 }
 
-/// Opens the directory that the user named, and creates what does not exist of it.
+/// Opens the directory that the user named, and creates its missing components.
 ///
 /// # Errors
 ///
 /// As [`open_dir`], or a directory cannot be created.
 pub fn open_or_create_dir(path: &Path, mode: u32) -> io::Result<Dir> {
     let mut walk = Walk::along(path, true)?;
-    // What does not exist is created in the directory that was reached.
+    // Missing components are created in the last existing directory.
     let missing = std::mem::take(&mut walk.missing);
     let mut dir = walk.into_dir()?;
     for name in missing {
@@ -69,7 +70,7 @@ pub fn open_or_create_dir(path: &Path, mode: u32) -> io::Result<Dir> {
 ///
 /// As [`open_dir`].
 pub fn place(path: &Path) -> io::Result<Place> {
-    // A trailing slash asks for a directory.
+    // A trailing slash requires a directory.
     if path.as_os_str().as_bytes().ends_with(b"/") {
         return Err(Errno::ISDIR.into());
     }
@@ -97,7 +98,7 @@ struct Walk {
     /// The open directories from the start on, for `..`.
     dirs: Vec<Dir>,
     links: usize,
-    /// What does not exist behind the last directory.
+    /// The missing components behind the last directory.
     missing: Vec<OsString>,
 }
 
@@ -212,12 +213,12 @@ impl std::fmt::Display for YoungLink {
 
 impl std::error::Error for YoungLink {}
 
-/// Whether an error is that of a link that appeared after the start.
+/// Returns whether an error is that of a link that appeared after the start.
 pub fn is_young_link(error: &io::Error) -> bool {
     error.get_ref().and_then(|inner| inner.downcast_ref::<YoungLink>()).is_some()
 }
 
-/// Whether a link existed before the program started.
+/// Returns whether a link existed before the program started.
 fn is_settled(dir: &Dir, name: &OsStr, stat: &Stat) -> bool {
     if rustix::fs::fstatfs(dir).is_ok_and(|about| u64::try_from(about.f_type) == Ok(PROC)) {
         return true;
@@ -245,7 +246,7 @@ mod tests {
 
     use super::*;
 
-    /// A link that is made by a test is younger than the start of the tests.
+    /// A link created by a test is younger than the start of the tests.
     #[test]
     fn links_that_appear_after_the_start_are_not_followed() {
         note_start();

@@ -1,5 +1,5 @@
-//! Starts programs: by absolute path, with a chosen environment, as the leader of their own group,
-//! with limits of time and output. When a run ends, nothing of its group is left.
+//! Starts programs by absolute path, with a chosen environment, as leaders of new process groups,
+//! with limits of time and output. No process of the group remains after a run.
 #![expect(clippy::disallowed_methods, reason = "this is the layer that the others use")]
 
 use std::ffi::{OsStr, OsString};
@@ -15,15 +15,15 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-/// How long a program whose output ended may take to end itself, and how long what it wrote is
-/// waited for after its end: a grandchild may hold the pipe.
+/// The time that a program has to exit after its output ended, and the time to wait for remaining
+/// output after its exit, because a grandchild may hold the pipe.
 const GRACE: Duration = Duration::from_millis(200);
-/// How often it is checked whether a silent program has ended.
+/// Interval between checks whether a silent program has ended.
 const STEP: Duration = Duration::from_millis(20);
 
-/// Variables that a program gets unless it needs more: enough to find its own files.
+/// Variables that every program gets: enough to find its own files.
 const KEPT: [&str; 4] = ["HOME", "TZ", "TMPDIR", "USER"];
-/// The only directories in which a child looks for programs.
+/// The directories in which a child looks for programs.
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// A program to run.
@@ -51,7 +51,7 @@ pub struct Ended {
 }
 
 impl Program {
-    /// The program at an absolute path, with an environment of our own and no input.
+    /// Creates the program at an absolute path, with a fixed environment and no input.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let mut program = Self {
             path: path.into(),
@@ -81,7 +81,7 @@ impl Program {
         self
     }
 
-    /// Passes a variable of the caller on.
+    /// Passes on a variable of the caller.
     #[must_use]
     pub fn keep(self, name: &str) -> Self {
         match std::env::var_os(name) {
@@ -90,7 +90,7 @@ impl Program {
         }
     }
 
-    /// Passes a list of directories on, without those that depend on the working directory.
+    /// Passes on a list of directories, without those that depend on the working directory.
     #[must_use]
     pub fn keep_directories(self, name: &str) -> Self {
         let Some(value) = std::env::var_os(name) else { return self };
@@ -108,14 +108,14 @@ impl Program {
         self
     }
 
-    /// Keeps at most so many bytes of its output.
+    /// Keeps at most `bytes` bytes of its output.
     #[must_use]
     pub fn max_output(mut self, bytes: usize) -> Self {
         self.max_output = bytes;
         self
     }
 
-    /// Runs the program to its end. Needs no thread.
+    /// Runs the program to its end, without starting a thread.
     ///
     /// # Errors
     ///
@@ -164,12 +164,12 @@ pub fn command(path: &Path) -> io::Result<Command> {
 #[derive(Debug)]
 pub struct Group {
     pid: Pid,
-    /// Until the child is reaped, its number belongs to no other process and may be killed.
+    /// Until the child is reaped, no other process can have its number, so killing it is safe.
     reaped: Mutex<bool>,
 }
 
 impl Group {
-    /// The group that a child of [`command`] leads.
+    /// The group led by a child of [`command`].
     pub fn of(child: &Child) -> Self {
         Self { pid: Pid::from_child(child), reaped: Mutex::new(false) }
     }
@@ -187,7 +187,7 @@ impl Group {
         }
     }
 
-    /// Waits for the end of the child. What it left behind in its group ends with it.
+    /// Waits for the end of the child, and kills the remaining processes of its group.
     ///
     /// # Errors
     ///
@@ -205,14 +205,14 @@ impl Group {
         child.wait()
     }
 
-    /// Whether the child has ended and can be reaped.
+    /// Returns whether the child has ended and can be reaped.
     fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         matches!(waitid(WaitId::Pid(self.pid), options), Ok(Some(_)))
     }
 
-    /// Waits until a time, then kills. `None`: it was killed. A process that stays even then is
-    /// stuck in the kernel and left behind.
+    /// Waits until a time, then kills. Returns `None` if the child was killed. A process that
+    /// remains even then is stuck in the kernel and is abandoned.
     fn wait_until(&self, deadline: Instant, wait: bool, child: &mut Child) -> Option<ExitStatus> {
         let mut step = Duration::from_millis(1);
         while wait && !self.has_ended() && Instant::now() < deadline {
@@ -234,7 +234,7 @@ impl Group {
     }
 }
 
-/// A pipe from a child, and what came out of it.
+/// A pipe from a child, and its output so far.
 struct Pipe {
     file: Option<File>,
     bytes: Vec<u8>,
@@ -247,7 +247,8 @@ impl Pipe {
         Self { file: fd.map(File::from), bytes: Vec::new(), max, cut: false }
     }
 
-    /// Reads what is there. Beyond the limit it is dropped, so that the child does not wait.
+    /// Reads the available output. Output beyond the limit is dropped, so that the child does not
+    /// block.
     fn read(&mut self) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
         let mut buffer = [0; 16 << 10];

@@ -1,5 +1,5 @@
-//! Prepares the threads for work in parallel. If the system refuses to start threads, there are
-//! fewer, or the work is done by the thread that asks for it.
+//! Prepares the threads for parallel work. If the system refuses to start threads, there are fewer,
+//! or the calling thread does the work.
 
 use std::io;
 use std::sync::mpsc::channel;
@@ -11,10 +11,10 @@ use rayon::{ThreadBuilder, ThreadPoolBuilder};
 /// The variable that limits the number of threads.
 const LIMIT: &str = "RAYON_NUM_THREADS";
 
-/// Starts the threads. Called once, by the main thread, before anything is done in parallel. Returns
-/// how many could be started; the first use would panic if one of them were refused.
+/// Starts the threads. The main thread calls it once, before any parallel work. Returns the number
+/// of started threads; the first use would panic if one of them were refused.
 pub fn prepare() -> usize {
-    // The pool can be built once only, so the threads exist before, and wait for their part.
+    // The pool can be built only once, so the threads are started first and wait for their part.
     let (hand, take) = channel::<ThreadBuilder>();
     let take = Arc::new(Mutex::new(take));
     let mut started = 0;
@@ -32,7 +32,7 @@ pub fn prepare() -> usize {
         started += 1;
     }
     let pool = ThreadPoolBuilder::new().num_threads(started.max(1));
-    // An error means that somebody prepared the pool before.
+    // An error means that the pool already exists.
     let _ = if started == 0 {
         pool.use_current_thread().build_global()
     } else {

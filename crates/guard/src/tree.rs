@@ -1,7 +1,7 @@
-//! A root with the directories below it that were opened already.
+//! A root with the directories below it that are already open.
 //!
-//! A tree has more directories than a process may open, and most of them hold many files. So a
-//! number of them stays open, and the others are opened again when they are needed.
+//! A tree has more directories than a process may open, and most of them hold many files. Some
+//! directories therefore stay open, and the others are opened again when needed.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::dir::{Dir, names};
 
-/// How many directories stay open, and which part of the files that the process may open.
+/// Maximum number of open directories, and their share of the limit of open files.
 const MAX_OPEN: usize = 512;
 const OPEN_SHARE: u64 = 8;
 
@@ -101,14 +101,14 @@ impl Tree {
 
     fn remember(&self, path: &Path, dir: &Arc<Dir>) {
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        // Whoever is at work holds what it needs.
+        // Threads that use a directory hold their own reference to it.
         if known.len() >= self.limit {
             known.clear();
         }
         known.insert(path.to_owned(), Arc::clone(dir));
     }
 
-    /// Forgets the open directories.
+    /// Drops the open directories.
     pub fn forget(&self) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).clear();
     }

@@ -1,8 +1,8 @@
 //! Reads a machine: files, environment, processes and devices become facts.
 //!
-//! Must not touch: judgement. Nothing here decides whether a fact is good, and nothing writes to
+//! Must not touch: conclusions. Nothing here decides whether a fact is good, and nothing writes to
 //! the examined machine. [`sysroot`] is the only module that reads it; every other module of the
-//! program asks there.
+//! program uses that one.
 //!
 //! - [`sysroot`]: the examined machine, live, as a directory tree or as a recording.
 //! - [`collect`]: one collector per part of the stack, from the machine to the facts.

@@ -1,4 +1,4 @@
-//! Recordings while directories of them are replaced by links.
+//! Records trees while their directories are replaced by links.
 #![expect(clippy::disallowed_methods, reason = "builds and opens the tree that is recorded")]
 
 use machine::sysroot::Sysroot;
@@ -16,7 +16,7 @@ fn recording_writes_nothing_outside() {
     let (mut whole, mut failed) = (0, 0);
     for _ in race.rounds() {
         let mut sysroot = Sysroot::tree(machine.path()).unwrap();
-        // The recording itself, and a directory in it, are exchanged.
+        // The recording itself, and a directory in it, are replaced.
         let recorded = sysroot.record_into(&race.root().join("d/recording")).is_ok() && {
             let _ = sysroot.list("/etc/d");
             for file in ["/etc/d/f", "/etc/pip.conf", "/etc/hostname"] {

@@ -1,4 +1,4 @@
-//! Values with the weight of their source, before one is chosen for each name.
+//! Values with the reliability of their source, before one is chosen for each name.
 
 use serde::Serialize;
 
@@ -49,7 +49,7 @@ pub enum Form {
     Prose,
 }
 
-/// Why a value is no fact.
+/// Why a value does not count as a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -60,7 +60,7 @@ pub enum Reason {
     Requirement,
     /// Part of a question or of a condition.
     Hypothetical,
-    /// Text of somebody else.
+    /// Text written by another author.
     Quoted,
     /// Another layer, for example the version that a package was built for.
     OtherLayer,
@@ -70,10 +70,10 @@ pub enum Reason {
     Conflicting,
 }
 
-/// How reliable a source is. The order is that of preference.
+/// The reliability of a source, in the order of preference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    /// A command that the author entered: what was intended.
+    /// A command that the author entered: an intention, not a result.
     Intended,
     /// Part of a path, a file name or an image tag.
     Derived,

@@ -7,7 +7,7 @@ use crate::forms::Found;
 use crate::labels::ORDER;
 use crate::{Conflict, Other, Pasted, Stated};
 
-/// From candidates to facts.
+/// Derives facts from candidates.
 pub(crate) fn choose(found: Found) -> Pasted {
     let mut pasted = Pasted { chips: found.chips, forms: found.forms, ..Pasted::default() };
     pasted.forms.sort_unstable();
@@ -34,11 +34,11 @@ fn group_facts(name: &str, group: &[&Candidate], pasted: &mut Pasted) {
     let chosen = free().map(|candidate| candidate.rank).max().and_then(|rank| {
         let best: Vec<&Candidate> = free().filter(|candidate| candidate.rank == rank).collect();
         if rank == Rank::Installed {
-            // Each installation replaces the one before.
+            // Each installation replaces the previous one.
             return best.last().copied();
         }
         let first = *best.first()?;
-        // The most detailed of values that agree.
+        // The most detailed of several compatible values.
         let longest = best.iter().copied().fold(first, |longest, one| {
             if one.value.len() > longest.value.len() && extends(name, &one.value, &longest.value) {
                 one
@@ -59,7 +59,7 @@ fn group_facts(name: &str, group: &[&Candidate], pasted: &mut Pasted) {
         if rank > Rank::Written {
             return Some(longest);
         }
-        // What the author wrote is often shortened; a path or a file name has the rest.
+        // Authors often shorten values. A path or a file name contains the rest.
         let detail = free()
             .filter(|one| one.rank >= Rank::Derived && matches!(name, "python" | "cann" | "npu"))
             .find(|one| {
@@ -101,7 +101,8 @@ fn same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }
 
-/// Whether `long` is `short` with more detail: `3.10.16` of `3.10`, `910B3` of `Ascend 910B`.
+/// Returns whether `long` is `short` with more detail: `3.10.16` of `3.10`, `910B3` of `Ascend
+/// 910B`.
 fn extends(name: &str, long: &str, short: &str) -> bool {
     if name.starts_with("env.") {
         return long == short;
@@ -117,7 +118,7 @@ fn extends(name: &str, long: &str, short: &str) -> bool {
     }
 }
 
-/// Whether `short` is the image `long` without its registry: `vllm-ascend:v0.9.1` of
+/// Returns whether `short` is the image `long` without its registry: `vllm-ascend:v0.9.1` of
 /// `quay.io/ascend/vllm-ascend:v0.9.1-openeuler`.
 fn is_image_of(long: &str, short: &str) -> bool {
     if short.contains('/') {

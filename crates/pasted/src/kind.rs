@@ -1,4 +1,4 @@
-//! What a line is. Sentences have other rules than logs, code and commands.
+//! Kinds of lines. The rules for sentences differ from those for logs, code and commands.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use crate::version::regex;
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Written by the author, or a line of a block that no rule below recognizes.
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Command,
     /// A comment in a script.
     Comment,
-    /// Words of somebody else.
+    /// Text of another author.
     Quotation,
 }
 
@@ -40,7 +40,7 @@ static CODE: LazyLock<Regex> = LazyLock::new(|| {
         r"^(?:import [\w., ]+$|from \S+ import|def |class \w+[(:]|return\b|if __name__|with [^:]*:$|for \w+ in .*:$|print\(|self\.|@\w+|try:|except|assert |elif |else:|#include)|^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*\([^)]*\)?;?$|^\w+(?:\.\w+)* = |^[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)+\(|^[\w.\[\]]+ = \w+\(|^[)}\]]+,?$|^>>> |^\.\.\. |=self\.|\(self,",
     )
 });
-/// `driver_version = 25.0.rc1`: in code a version has quotation marks.
+/// `driver_version = 25.0.rc1`: in code, a version has quotation marks.
 static VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^\w+ = \d+\.\d+\.\w[\w.+]*$"));
 /// A prompt of a shell, or the first word of a command.
 static COMMAND: LazyLock<Regex> = LazyLock::new(|| {

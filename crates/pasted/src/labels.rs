@@ -298,7 +298,7 @@ pub(crate) const LABELS: [(&str, &[&str]); 31] = [
     ("mindie", &["mindie", "mindieimage"]),
 ];
 
-/// Packages that appear in lists of environments beside those with a name of their own.
+/// Packages in lists of environments, in addition to those with their own fact name.
 pub(crate) const PACKAGES: [&str; 60] = [
     "accelerate",
     "aiohttp",
@@ -362,7 +362,7 @@ pub(crate) const PACKAGES: [&str; 60] = [
     "trl",
 ];
 
-/// Words that a label may have beside the name.
+/// Words that a label may contain in addition to the name.
 pub(crate) const WORDS: [&str; 16] = [
     "及版本",
     "和版本",
@@ -381,5 +381,5 @@ pub(crate) const WORDS: [&str; 16] = [
     "使用的",
     "本地",
 ];
-/// Labels that consist of such words.
+/// Labels that consist only of such words.
 pub(crate) const WHOLE: [&str; 4] = ["softwareversion", "硬件信息", "环境信息", "系统信息"];

@@ -1,13 +1,13 @@
-//! Reads the text that somebody pasted into an issue, and returns the facts it states about a
-//! machine: versions, chips, operating system, environment variables, container image.
+//! Reads a text pasted into an issue, and returns the facts it states about a machine: versions,
+//! chips, operating system, environment variables, container image.
 //!
-//! Must not touch: files, the environment, the terminal, tables of `data/`. It judges nothing:
-//! whether versions fit together is for the caller to decide.
+//! Must not touch: files, the environment, the terminal, tables of `data/`. It draws no
+//! conclusions: the caller checks whether versions are compatible.
 //!
-//! A fact that the text does not state is absent. Requirements, candidates that pip lists,
-//! quotations, questions and earlier versions are no facts: they are in [`Pasted::other`] with
-//! the reason. Two different values of equal weight cancel each other ([`Pasted::conflicts`]),
-//! since a wrong version misleads more than a missing one.
+//! A fact that the text does not state is absent. Requirements, candidates listed by pip,
+//! quotations, questions and earlier versions do not count as facts: they are in [`Pasted::other`]
+//! with the reason. Two different values of equal weight cancel each other ([`Pasted::conflicts`]),
+//! because a wrong version misleads more than a missing one.
 //!
 //! - [`lines`]: the text without Markdown and HTML, line numbers kept.
 //! - [`kind`]: logs, code and commands, in which prose rules do not apply.
@@ -27,14 +27,14 @@ pub use candidate::{Form, Reason};
 
 use serde::Serialize;
 
-/// The most bytes of a text that are read.
+/// Maximum number of bytes read from a text.
 pub const MAX_TEXT: usize = 8 << 20;
-/// The most bytes of a line that are read.
+/// Maximum number of bytes read from a line.
 pub const MAX_LINE: usize = 64 << 10;
-/// The most candidates that are kept.
+/// Maximum number of kept candidates.
 pub const MAX_CANDIDATES: usize = 4096;
 
-/// One value that a text states.
+/// A value that a text states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stated {
@@ -55,7 +55,7 @@ pub struct Other {
     /// The value.
     #[serde(flatten)]
     pub stated: Stated,
-    /// Why it is no fact.
+    /// The reason why it does not count as a fact.
     pub reason: Reason,
 }
 
@@ -83,15 +83,15 @@ pub struct Chip {
     pub health: String,
     /// PCI address.
     pub bus_id: Option<String>,
-    /// Memory in use, in MB: HBM where the table has that column.
+    /// Memory in use, in MB: HBM if the table has that column.
     pub used_mb: Option<u64>,
-    /// Memory in all, in MB.
+    /// Total memory, in MB.
     pub total_mb: Option<u64>,
     /// The line of the name, from 1.
     pub line: u32,
 }
 
-/// Everything that a text states.
+/// All facts and values in a text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pasted {

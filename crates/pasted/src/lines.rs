@@ -13,13 +13,13 @@ use crate::{MAX_LINE, MAX_TEXT};
 pub(crate) struct Line {
     /// From 1.
     pub(crate) number: u32,
-    /// ASCII punctuation, no emphasis, no bullet, no tag.
+    /// ASCII punctuation, without emphasis, bullets and tags.
     pub(crate) text: String,
-    /// What the line is.
+    /// The kind of the line.
     pub(crate) kind: Kind,
     /// Number of the paragraph: a blank line, a fence and a heading begin a new one.
     pub(crate) block: u32,
-    /// Whether a bullet or a number stood before the text.
+    /// Whether a bullet or a number preceded the text.
     pub(crate) bullet: bool,
 }
 
@@ -35,23 +35,23 @@ static ANSI: LazyLock<Regex> = LazyLock::new(|| regex(r"\x1b\[[0-9;?]*[A-Za-z]")
 static BULLET: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^\s*(?:(?:[-*+•●▪·–]|--|\d{1,2}[.)、]|\(\d{1,2}\)|[①-⑳]|\[[ xX]\])\s+)+")
 });
-/// `1)版本`, `2.torch`: numbers without a blank, but no version.
+/// `1)版本`, `2.torch`: a number without a blank that is not a version.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| regex(r"^\s*\d{1,2}[.)、]\s*([^\d\s.])"));
-/// A number of `cat -n`, two blanks or a tabulator, and text.
+/// A number of `cat -n`, two blanks or a tab, and text.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| regex(r"^(\d{1,4})\s{2,}"));
-/// Some people mark what they paste as a quotation: `pip list:` and then lines with `>`.
+/// Some authors mark pasted text as a quotation: `pip list:` and then lines with `>`.
 static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)(?:\b(?:pip3? list|pip3? freeze|conda list|npu-smi info|collect_env(?:\.py)?|env(?:ironment)?|versions?)\b|环境|版本)[^.。?:]{0,20}:$",
     )
 });
-/// Words that introduce the words of somebody else.
+/// Words that introduce a quotation of another author.
 static SPEAKER: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\b(?:wrote|writes|said|says|replied|quot\w*|docs?|readme|guide)\b|写道|说|回复|文档|@\w",
     )
 });
-/// Sections about other machines than that of the author.
+/// Sections about machines other than that of the author.
 static ELSEWHERE: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)^(?:version )?(?:compatibility(?: matrix| table)?|requirements|prerequisites?|change ?logs?|release notes?|what'?s (?:new|changed)|supported versions?|dependenc(?:y|ies)(?: versions?)?|roadmap)\b[^:]{0,24}$",
@@ -66,9 +66,10 @@ pub(crate) fn split(text: &str) -> Vec<Line> {
     let text = cut(text, MAX_TEXT);
     let mut lines = Vec::new();
     let (mut block, mut fenced, mut comment) = (0, false, false);
-    // Whether the quotation above is of the author, and whether the line above may begin one.
+    // Whether the quotation above is by the author, and whether the line above may introduce one.
     let (mut own, mut announced) = (false, false);
-    // In a section about other machines: up to the next heading, or to the end of the paragraph.
+    // The state of a section about other machines: up to the next heading, or to the end of the
+    // paragraph.
     let (mut elsewhere, mut list_elsewhere) = (false, None);
     for (index, raw) in text.lines().enumerate() {
         let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
@@ -76,7 +77,7 @@ pub(crate) fn split(text: &str) -> Vec<Line> {
         let visible = outside_comments(&raw, &mut comment);
         let trimmed = visible.trim();
         if trimmed.starts_with("```") || trimmed.starts_with("~~~") {
-            // Text after the marks is the language, or a line whose author forgot the break.
+            // Text after the marks is the language, or a line without its line break.
             fenced = !fenced;
             block += 1;
             continue;
@@ -92,11 +93,11 @@ pub(crate) fn split(text: &str) -> Vec<Line> {
         if heading {
             block += 1;
         }
-        // In a fence a single `#` begins a comment of a shell, and more begin a heading of a
+        // Inside a fence, a single `#` begins a shell comment, and several begin a heading in a
         // text whose fences are unbalanced.
         let remark = bare.starts_with('#') && !bare.starts_with("##") && (fenced || !heading);
         let (clean, bullet) = plain(bare);
-        // A command behind a single `#` is commented out, also where the fence was forgotten.
+        // A command after a single `#` is commented out, also if the fence is missing.
         let remark = remark
             || heading && !bare.starts_with("##") && kind::of(&clean, false) == Kind::Command;
         let about_others = ELSEWHERE.is_match(clean.split(':').next().unwrap_or_default());
@@ -150,7 +151,7 @@ fn without_numbers(lines: &mut [Line]) {
     }
 }
 
-/// The longest prefix of at most `limit` bytes.
+/// The longest prefix of at most `limit` bytes that ends at a character boundary.
 fn cut(text: &str, limit: usize) -> &str {
     text.get(..text.floor_char_boundary(limit)).unwrap_or(text)
 }
@@ -166,7 +167,8 @@ fn normalize(line: &str) -> String {
             '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}' => {
                 out.push(' ');
             }
-            // Columns of a list stay wider than words.
+            // A tab becomes two spaces, so that gaps between columns stay wider than those between
+            // words.
             '\t' => out.push_str("  "),
             '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe63}' => out.push('-'),
             '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}' | '\u{fe0f}' => {}
@@ -182,7 +184,7 @@ fn normalize(line: &str) -> String {
     if out.contains('\u{1b}') { ANSI.replace_all(&out, "").into_owned() } else { out }
 }
 
-/// The line without `<!-- … -->`, also over several lines.
+/// The line without `<!-- … -->`, which may span several lines.
 fn outside_comments(line: &str, inside: &mut bool) -> String {
     let mut out = String::new();
     let mut rest = line;
@@ -201,7 +203,7 @@ fn outside_comments(line: &str, inside: &mut bool) -> String {
     }
 }
 
-/// The line without marks of a quotation, and whether it had any. `>>>` is the prompt of Python.
+/// The line without quotation marks (`>`), and whether it had any. `>>>` is the prompt of Python.
 fn unquote(line: &str) -> (&str, bool) {
     if line.starts_with(">>>") || !line.starts_with('>') {
         return (line, false);
@@ -209,7 +211,7 @@ fn unquote(line: &str) -> (&str, bool) {
     (line.trim_start_matches(['>', ' ']), true)
 }
 
-/// The line without heading, bullet, emphasis and tags; and whether a bullet stood before it.
+/// The line without heading, bullet, emphasis and tags; and whether it had a bullet.
 fn plain(line: &str) -> (String, bool) {
     let mut text = line.replace("**", "").replace('`', "");
     if text.contains('<') {

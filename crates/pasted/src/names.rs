@@ -1,4 +1,4 @@
-//! From labels and package names to the names of facts.
+//! Maps labels and package names to the names of facts.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ static BY_KEY: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
     packages.chain(labels).collect()
 });
 
-/// The fact that a label names: `PyTorch version (GPU?)`, `CANN 版本`, `**Python version**`.
+/// The fact of a label: `PyTorch version (GPU?)`, `CANN 版本`, `**Python version**`.
 pub(crate) fn of_label(label: &str) -> Option<String> {
     // Members of a JSON document, such as `"transformers_version"` of the configuration of a model.
     let written = label.trim();
@@ -28,7 +28,7 @@ pub(crate) fn of_label(label: &str) -> Option<String> {
     BY_KEY.get(key.as_str()).cloned()
 }
 
-/// The fact of a package, by the name that pip knows.
+/// The fact of a package, by its name in pip.
 pub(crate) fn of_package(package: &str) -> String {
     let name = pep503(package);
     match name.as_str() {
@@ -43,7 +43,7 @@ pub(crate) fn of_package(package: &str) -> String {
     }
 }
 
-/// Whether the fact is the version of a program or a package.
+/// Returns whether the fact is the version of a program or a package.
 pub(crate) fn has_version(fact: &str) -> bool {
     !matches!(
         fact,
@@ -51,7 +51,7 @@ pub(crate) fn has_version(fact: &str) -> bool {
     )
 }
 
-/// Whether a list that contains this package is one of Python packages.
+/// Returns whether a list that contains this package is a list of Python packages.
 pub(crate) fn is_known_package(package: &str) -> bool {
     let name = pep503(package);
     !of_package(&name).starts_with("package.") || PACKAGES.contains(&name.as_str())
@@ -75,7 +75,7 @@ pub(crate) fn pep503(name: &str) -> String {
 /// A label in the form of the tables above.
 fn key(label: &str) -> String {
     let mut text = label.trim().to_lowercase();
-    // The bracket of a label holds an example or a question: `(GPU?)`, `(source or binary)`.
+    // The brackets of a label contain an example or a question: `(GPU?)`, `(source or binary)`.
     if let Some(at) = text.find('(')
         && at > 0
     {
@@ -86,7 +86,7 @@ fn key(label: &str) -> String {
         .filter(|c| !matches!(c, ' ' | '-' | '_' | '[' | ']' | '"' | '\'' | '*'))
         .collect();
     for word in WORDS {
-        // Some labels consist of such a word: `环境信息`.
+        // Some labels consist only of such a word: `环境信息`.
         if text.len() > word.len() && text.contains(word) && !WHOLE.contains(&text.as_str()) {
             text = text.replace(word, "");
         }

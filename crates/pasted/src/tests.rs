@@ -1,4 +1,4 @@
-//! Whole texts, all written for these tests.
+//! Tests with complete texts, all written for these tests.
 
 mod context;
 mod formats;
@@ -22,7 +22,7 @@ fn states(text: &str, expected: &[&str]) {
 /// A text and its facts.
 struct Case(&'static str, &'static [&'static str]);
 
-/// Reports all texts with other facts, not only the first.
+/// Reports all texts with different facts, not only the first.
 #[track_caller]
 fn check(cases: &[Case]) {
     let mut report = String::new();
@@ -39,7 +39,7 @@ fn check(cases: &[Case]) {
     assert!(report.is_empty(), "\n{report}");
 }
 
-/// Texts that name versions and chips, and state none.
+/// Texts that contain versions and chips but state no facts.
 const SILENT: [&str; 40] = [
     "Does CANN 8.5 support torch 2.9? Will vllm-ascend 0.11.0 run on Atlas 800I A3?",
     "Which torch_npu version matches CANN 8.2.RC1? Should I use 2.7.1 or 2.6.0?",
@@ -248,7 +248,7 @@ fn long_input_is_cut() {
     assert_eq!(read(&many).facts.len(), 1);
 }
 
-/// Lines that each state something, and have no bullet, heading or fence.
+/// Lines that state a fact each, without bullets, headings and fences.
 const LINES: [&str; 12] = [
     "torch: 2.5.1",
     "CANN 版本：8.0.RC3",

@@ -1,10 +1,10 @@
-//! Shapes of versions, and which versions a component can have.
+//! Shapes of versions, and the plausible versions of each component.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// The longest version that is read; local versions with a commit and a date have about 50.
+/// Maximum length of a version; local versions with a commit and a date have about 50.
 const MAX_VERSION: usize = 80;
 
 static SHAPE: LazyLock<Regex> = LazyLock::new(|| {
@@ -13,7 +13,7 @@ static SHAPE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What makes one of several versions of the one before it: `2.1/2.4`, `2.1 or 2.4`, `8.0 ~ 8.2`.
+/// Text that makes the preceding version one of several: `2.1/2.4`, `2.1 or 2.4`, `8.0 ~ 8.2`.
 static SEVERAL: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)^(?:\+(?:[^A-Za-z]|$)|[.-]x\b|\.?\*|\s*(?:(?:or|to|and|至|到|或者?|和|与|以及|、|/|~|-)\s*v?\d+\.\d|/\s*v?\d|~|以上|及以上|以下|及以下",
@@ -21,7 +21,7 @@ static SEVERAL: LazyLock<Regex> = LazyLock::new(|| {
     ))
 });
 
-/// A pattern of this crate; a mistake in one fails every test.
+/// Compiles a pattern of this crate; a mistake in one fails every test.
 ///
 /// Word boundaries are those of ASCII: `在CANN 8.0上` has no blanks around its words.
 #[expect(clippy::expect_used, reason = "patterns are constants")]
@@ -29,8 +29,8 @@ pub(crate) fn regex(pattern: &str) -> Regex {
     Regex::new(&pattern.replace(r"\b", r"(?-u:\b)")).expect("constant pattern")
 }
 
-/// The version at the start of `text`, with its length there. `None` if none starts here, or if
-/// it is one of several.
+/// The version at the start of `text`. `None` if no version starts there, or if it is one of
+/// several.
 pub(crate) fn version_at(text: &str) -> Option<&str> {
     let end = text
         .bytes()
@@ -43,7 +43,7 @@ pub(crate) fn version_at(text: &str) -> Option<&str> {
         _ => run,
     };
     let run = run.trim_end_matches(['.', '-', '_', '+']);
-    // `2.1+` is a range and no version.
+    // `2.1+` is a range, not a version.
     if text.get(run.len()..).is_some_and(|rest| SEVERAL.is_match(rest)) {
         return None;
     }
@@ -75,7 +75,7 @@ fn is_component(text: &str) -> bool {
     .any(|name| text.starts_with(name))
 }
 
-/// Whether the whole of `text` is a version of at least two parts.
+/// Returns whether the whole of `text` is a version of at least two parts.
 pub(crate) fn is_version(text: &str) -> bool {
     text.len() <= MAX_VERSION && text.contains('.') && SHAPE.is_match(text)
 }
@@ -88,8 +88,8 @@ fn line_of(version: &str) -> Option<(u32, u32)> {
     Some((major, digits.parse().unwrap_or(0)))
 }
 
-/// Whether a component can have the version. Keeps driver versions out of CANN, file names
-/// out of Python, and numbers of anything else out of all.
+/// Returns whether a component can have the version. Excludes driver versions for CANN, file names
+/// for Python, and other numbers for all components.
 pub(crate) fn plausible(name: &str, version: &str) -> bool {
     let Some((major, minor)) = line_of(version) else { return false };
     match name {
@@ -113,7 +113,7 @@ pub(crate) fn plausible(name: &str, version: &str) -> bool {
     }
 }
 
-/// Whether a version has the shape of one of CANN: `8.1.RC1`, `7.0.1.1`, `9.0.0`.
+/// Returns whether a version has the shape of a CANN version: `8.1.RC1`, `7.0.1.1`, `9.0.0`.
 pub(crate) fn is_cann(version: &str) -> bool {
     let Some((major, _)) = line_of(version) else { return false };
     // Component versions such as `8.2.0.0.201` and firmware have five numbers.

@@ -1,4 +1,4 @@
-//! Whether the versions explain the failure.
+//! The explanation of the failure by the versions.
 
 use base::report::Finding;
 use base::text::{Lang, Text};
@@ -13,11 +13,11 @@ use crate::{Relation, RelationState};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// A contradiction between versions is what the cause is about.
+    /// The cause is about a contradiction between versions.
     Yes,
     /// All relations that the cause is about hold, or the cause is about no version.
     No,
-    /// Something that the cause is about is not stated, or no table decides it.
+    /// A fact that the cause is about is not stated, or no table decides it.
     Unknown,
     /// There is no cause to explain.
     NoCause,
@@ -49,7 +49,7 @@ pub(crate) fn explain(
             None => say(Answer::NoCause, ui::TRIAGE_NO_CAUSE.text()),
         };
     };
-    // The image and a log may name the same cause in two ways.
+    // The image and a log may have different names for the same cause.
     let concerns = |id: &str| {
         cause.checks.iter().any(|check| check == id)
             || id == "IMAGE-CHIP" && findings.iter().any(|found| found.id == cause.id)
@@ -60,7 +60,8 @@ pub(crate) fn explain(
     if let Some(list) = names(&own) {
         return say(Answer::Yes, ui::TriageExplained { list }.text());
     }
-    // A cause that none of these checks is about does not come of versions. Variables are none.
+    // If none of these checks is related to the cause, versions do not explain it. Variables do not
+    // count as versions.
     let mut of_versions = JUDGED.iter().filter(|id| !id.starts_with("ENV-"));
     if !of_versions.any(|&id| concerns(id)) {
         return match names(&conflicts) {
@@ -68,7 +69,7 @@ pub(crate) fn explain(
             None => say(Answer::No, ui::TRIAGE_NOT_VERSIONS.text()),
         };
     }
-    // Versions that contradict each other in another way may still be the reason.
+    // Other contradictions between versions may still be the reason.
     if let Some(list) = names(&conflicts) {
         return say(Answer::Unknown, ui::TriageConflictsPerhaps { list }.text());
     }
@@ -83,7 +84,7 @@ pub(crate) fn explain(
 
 fn names(relations: &[&Relation]) -> Option<Text> {
     let join = |by: &str, lang: Lang| {
-        // Of a conflict, the versions say more than the healthy state.
+        // For a conflict, the reason is more specific than the healthy state.
         let said = |one: &&Relation| match &one.reason {
             Some(reason) if one.state == RelationState::Conflict => reason.clone(),
             _ => one.name.clone(),

@@ -1,4 +1,4 @@
-//! Stated facts in the form of `check`, so that its checks can judge them.
+//! Converts stated facts to the form of `check`, so that its checks can run on them.
 
 use base::version::CannVersion;
 use facts::{
@@ -29,8 +29,8 @@ const PACKAGES: [&str; 17] = [
     "verl",
 ];
 
-/// The facts in the form of `check`. What no text states is empty, as in a machine where nothing was
-/// looked at: only checks that need nothing else may judge them.
+/// The facts in the form of `check`. Unstated facts are empty, as on a machine that was not
+/// examined, so only checks whose inputs are all stated may run.
 pub fn facts_of(stated: &Stated) -> Facts {
     let mut facts = Facts {
         schema: FACTS_SCHEMA.to_owned(),
@@ -87,7 +87,7 @@ fn add(fact: &FactOfText, facts: &mut Facts) {
     }
     match fact.name.as_str() {
         "cann" => {
-            // `8.2.RC1.alpha003` and `8.2.rc1` are the spellings that people use.
+            // `8.2.RC1.alpha003` and `8.2.rc1` are common spellings.
             let version: Option<CannVersion> = value.parse().ok();
             facts.cann.installs.push(CannInstall {
                 kind: "toolkit".to_owned(),
@@ -109,7 +109,7 @@ fn add(fact: &FactOfText, facts: &mut Facts) {
         "glibc" => facts.host.glibc = Some(value),
         "npu" if facts.driver.npu_smi.is_none() => {
             let chip = NpuChip { name: value, ..NpuChip::default() };
-            // A name such as `910` stands for several generations: no check may guess.
+            // A name such as `910` is shared by several generations. Checks must not guess.
             if chip.family().is_some() {
                 let smi = smi(facts);
                 smi.chips.push(chip);

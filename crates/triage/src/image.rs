@@ -1,4 +1,4 @@
-//! The chip that a container image is built for, against the chip that the text states.
+//! Compares the chip of a container image with the chip that the text states.
 
 use base::chip::ChipFamily;
 use base::report::{Evidence, Finding, FixStep, Severity};
@@ -8,10 +8,10 @@ use facts::Facts;
 
 use crate::{FactOfText, Relation, RelationState, Stated};
 
-/// The name of the relation where a check has its ID.
+/// The name of the relation, in place of the ID of a check.
 const ID: &str = "IMAGE-CHIP";
 
-/// Judges the image, if the text states one. A conflict is a finding, too.
+/// Checks the image, if the text states one. A conflict is a finding, too.
 pub(crate) fn judge(stated: &Stated, facts: &Facts) -> Option<(Relation, Option<Finding>)> {
     let image = stated.fact("image")?;
     let relation =

@@ -1,5 +1,5 @@
-//! Judges what somebody wrote about a failure: the versions that the text states, the log next to
-//! them, and whether the versions explain the failure.
+//! Evaluates the description of a failure: the stated versions, the log next to them, and whether
+//! the versions explain the failure.
 //!
 //! Must not touch: files, the environment, the terminal. The caller reads the texts
 //! ([`pasted::read`]) and the logs ([`errcodes::log`]).
@@ -37,10 +37,10 @@ use facts::Facts;
 /// Everything that follows from the texts and logs of an issue.
 #[derive(Debug)]
 pub struct Triage {
-    /// What the texts state.
+    /// The facts that the texts state.
     pub stated: Stated,
-    /// The same in the form of `check`; all else is unknown. The facts of the machine, if a bundle
-    /// has them.
+    /// The same facts in the form of `check`, or the facts of the machine, if a bundle has them.
+    /// All other facts are unknown.
     pub facts: Facts,
     /// Whether the facts are those of a machine.
     pub collected: bool,
@@ -52,13 +52,13 @@ pub struct Triage {
     pub explanation: Explanation,
     /// A hang or slowness that the text describes, if no log names a failure.
     pub symptom: Option<Symptom>,
-    /// What is still needed to be sure, the cheapest first.
+    /// Missing evidence, the cheapest to collect first.
     pub missing: Vec<Wanted>,
 }
 
-/// Judges stated facts together with the diagnosis of the logs next to them. `machine` are facts
-/// that `check` collected, from a bundle: they are complete, and stand for the stated ones. `text` is
-/// searched for descriptions of a symptom.
+/// Evaluates stated facts together with the diagnosis of the logs next to them. `machine` contains
+/// facts that `check` collected, from a bundle: they are complete, and replace the stated ones.
+/// `text` is searched for descriptions of a symptom.
 pub fn examine(
     stated: Stated,
     machine: Option<Facts>,
@@ -80,7 +80,7 @@ pub fn examine(
     Triage { stated, facts, collected, relations, findings, explanation, symptom, missing }
 }
 
-/// The cause that the logs name first, unless the run survived it.
+/// The first cause in the logs, unless the run survived it.
 fn first_failure(diagnosis: &Diagnosis) -> Option<String> {
     let report = errcodes::log::report(diagnosis, "", errcodes::log::ReportOptions::default());
     let first = report.findings.into_iter().next()?;

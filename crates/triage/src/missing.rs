@@ -1,4 +1,4 @@
-//! What is still needed to be sure.
+//! Evidence that is still missing.
 
 use base::text::Text;
 use data::ui;
@@ -8,21 +8,22 @@ use serde::Serialize;
 use crate::symptom::{FactRow, table};
 use crate::{Stated, Symptom};
 
-/// As many kinds of evidence of the logs as are asked for.
+/// Maximum number of kinds of log evidence to request.
 const EVIDENCE: usize = 3;
 
 /// Something to collect.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Wanted {
-    /// What it is.
+    /// Its description.
     pub text: Text,
     /// A command line that prints or collects it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
 }
 
-/// What is missing, the cheapest first: facts, then evidence of the symptom or the cause.
+/// Lists the missing evidence, the cheapest first: facts, then evidence of the symptom or the
+/// cause.
 pub(crate) fn list(
     stated: &Stated,
     collected: bool,

@@ -1,4 +1,4 @@
-//! A triage as a report.
+//! The report of a triage.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use serde::Serialize;
 
 use crate::{Answer, Explanation, Relation, RelationState, Stated, Symptom, Triage, Wanted};
 
-/// As many reasons as are told of one link.
+/// Maximum number of reasons per link.
 const REASONS: usize = 3;
 
-/// The members of the JSON report that `triage` alone has.
+/// The members of the JSON report that only `triage` has.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TriageMember<'a> {
-    /// What the texts state.
+    /// The facts that the texts state.
     pub stated: &'a Stated,
     /// The relations between versions.
     pub relations: &'a [Relation],
@@ -26,11 +26,11 @@ pub struct TriageMember<'a> {
     /// A hang or slowness that the text describes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symptom: Option<&'a Symptom>,
-    /// What is still needed to be sure.
+    /// Missing evidence, the cheapest to collect first.
     pub missing: &'a [Wanted],
 }
 
-/// The report on a triage of what `subject` names.
+/// Creates the report of a triage about `subject`.
 pub fn report(
     triage: &Triage,
     diagnosis: &Diagnosis,
@@ -63,8 +63,8 @@ pub fn report(
     report
 }
 
-/// Adds the findings about versions. A failure that they explain is their consequence: one root
-/// cause is one finding.
+/// Adds the findings about versions. A failure that they explain becomes their consequence, so that
+/// one root cause is one finding.
 fn join_findings(triage: &Triage, report: &mut Report) {
     let mut versions = triage.findings.clone();
     if triage.explanation.answer == Answer::Yes && !report.findings.is_empty() {
@@ -85,7 +85,8 @@ fn join_findings(triage: &Triage, report: &mut Report) {
         }
         report.findings.insert(0, failure);
     }
-    // A vague cause, such as an error in a script, says less than versions that cannot work.
+    // A vague cause, such as an error in a script, is less informative than versions that cannot
+    // work.
     let is_vague = |finding: &Finding| {
         errcodes::cause(&finding.id).is_some_and(|cause| cause.layer() == "framework")
     };
@@ -95,7 +96,8 @@ fn join_findings(triage: &Triage, report: &mut Report) {
         report.findings = versions;
         return;
     }
-    // Reports show the gravest first: no version comes before the failure that it does not explain.
+    // Reports list the most severe finding first, and a version must not precede the failure that
+    // it does not explain.
     if report.findings.first().is_some_and(breaks) {
         for finding in &mut versions {
             finding.severity = finding.severity.min(Severity::Warning);
@@ -113,7 +115,7 @@ fn prove(triage: &Triage, log: Option<&Proof>, findings: &[Finding]) -> Proof {
             "stated" if triage.stated.is_empty() => open(ui::TRIAGE_NOTHING_STATED.text()),
             "stated" => Coverage::Shown,
             "relations" => relations(triage, findings, &open),
-            // A run that hangs or is slow writes no error.
+            // A run that hangs or is slow logs no error.
             "failure" if let Some(symptom) = &triage.symptom => {
                 let (reason, settle) = (symptom.reason.clone(), ui::TRIAGE_SYMPTOM_SETTLE.text());
                 Coverage::NotExamined { reason, settle }
@@ -149,7 +151,7 @@ fn relations(triage: &Triage, findings: &[Finding], open: &dyn Fn(Text) -> Cover
         let list = Text::new(join("; ", Lang::En), join("；", Lang::Zh));
         return open(ui::TriageRelationsOpen { list }.text());
     }
-    // Variables alone say nothing of versions.
+    // Variables without versions prove no compatibility.
     if triage.relations.iter().all(|relation| relation.check.starts_with("ENV-")) {
         return open(ui::TRIAGE_NO_VERSIONS.text());
     }

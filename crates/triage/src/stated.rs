@@ -1,4 +1,4 @@
-//! The facts of several texts together.
+//! Combines the facts of several texts.
 
 use std::collections::BTreeMap;
 
@@ -21,18 +21,18 @@ pub struct FactOfText {
     pub form: Form,
 }
 
-/// A value that is no fact, with the reason.
+/// A value that does not count as a fact, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unchosen {
     /// The value.
     #[serde(flatten)]
     pub value: FactOfText,
-    /// Why it is no fact.
+    /// The reason why it does not count.
     pub reason: Reason,
 }
 
-/// A name of which the texts state different values of equal weight.
+/// A name with different values of equal weight in the texts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disputed {
@@ -42,7 +42,7 @@ pub struct Disputed {
     pub values: Vec<FactOfText>,
 }
 
-/// What texts state.
+/// The facts that the texts state.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stated {
@@ -50,9 +50,9 @@ pub struct Stated {
     pub facts: Vec<FactOfText>,
     /// Rows of npu-smi.
     pub chips: Vec<Chip>,
-    /// Names with contradicting values: none of them counts.
+    /// Names with contradicting values, which do not count.
     pub disputed: Vec<Disputed>,
-    /// Values that are no facts, such as requirements and earlier versions.
+    /// Values that do not count as facts, such as requirements and earlier versions.
     pub unchosen: Vec<Unchosen>,
 }
 
@@ -67,7 +67,8 @@ impl Stated {
         let disputed = self.disputed.iter_mut().flat_map(|one| &mut one.values);
         let unchosen = self.unchosen.iter_mut().map(|one| &mut one.value);
         for fact in self.facts.iter_mut().chain(disputed).chain(unchosen) {
-            // Versions look like addresses, and only these names have other values.
+            // Versions look like addresses, and only these names have values that identify a
+            // machine.
             if fact.name.starts_with("env.") || fact.name == "image" {
                 fact.value = redact(&fact.value);
             }
@@ -75,13 +76,13 @@ impl Stated {
         }
     }
 
-    /// Whether no text states anything.
+    /// Returns whether no text states anything.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty() && self.chips.is_empty()
     }
 }
 
-/// Joins what each text states. Names with different values in two texts are disputed.
+/// Joins the facts of all texts. Names with different values in two texts are disputed.
 pub fn merge(texts: Vec<(String, Pasted)>) -> Stated {
     let mut all = Stated::default();
     let mut by_name: BTreeMap<String, Vec<FactOfText>> = BTreeMap::new();
@@ -100,7 +101,7 @@ pub fn merge(texts: Vec<(String, Pasted)>) -> Stated {
             }
             by_name.entry(fact.name.clone()).or_default().push(of(&file, fact));
         }
-        // The table of one machine: a second text may show another.
+        // Only the first table of chips counts, because a second one may show another machine.
         if all.chips.is_empty() {
             all.chips = text.chips;
         }

@@ -1,4 +1,4 @@
-//! Hangs and slowness: failures without an error, by the words in which people describe them.
+//! Hangs and slowness: failures without an error, recognized by common descriptions.
 
 use std::sync::LazyLock;
 
@@ -14,16 +14,16 @@ const TABLE: &str = "triage";
 pub struct Symptom {
     /// `hang` or `slow`.
     pub id: &'static str,
-    /// In a sentence.
+    /// The symptom as part of a sentence.
     pub title: &'static Text,
-    /// As the reason why nothing is known.
+    /// The symptom as the reason for a missing diagnosis.
     #[serde(skip)]
     pub reason: &'static Text,
-    /// What to collect, by the IDs of `data/errors/evidence.toml`, the cheapest first.
+    /// The evidence to collect, by the IDs of `data/errors/evidence.toml`, the cheapest first.
     pub evidence: &'static [String],
 }
 
-/// The symptoms and the facts that are worth asking for.
+/// The symptoms, and the facts to request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SymptomTable {
@@ -39,23 +39,23 @@ struct SymptomRow {
     id: String,
     title: Text,
     reason: Text,
-    /// Words of which one has to occur, in lower case.
+    /// Words in lower case, of which at least one must occur.
     words: Vec<String>,
     evidence: Vec<String>,
     #[expect(dead_code, reason = "read so that the file may carry it")]
     source: String,
 }
 
-/// A fact and how to find it.
+/// A fact and the command that finds it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FactRow {
     /// The name of the fact.
     pub(crate) name: String,
-    /// Packages with which it matters; always if empty.
+    /// Packages that make it relevant; always relevant if empty.
     #[serde(default)]
     pub(crate) with: Vec<String>,
-    /// What it is.
+    /// Its description.
     pub(crate) text: Text,
     /// A command line that prints it.
     pub(crate) run: String,
@@ -76,7 +76,7 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     }
 }
 
-/// The symptom that a text describes: the one whose words occur most often.
+/// Returns the symptom whose words occur most often in a text.
 pub(crate) fn find(text: &str) -> Option<Symptom> {
     let text = text.to_lowercase();
     let count =
@@ -92,7 +92,7 @@ pub(crate) fn find(text: &str) -> Option<Symptom> {
     })
 }
 
-/// How often a word occurs in a text, not as a part of a longer one.
+/// Counts the occurrences of a word in a text, without those inside a longer word.
 fn occurrences(text: &str, word: &str) -> usize {
     let is_letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
     text.match_indices(word)

@@ -1,4 +1,4 @@
-//! Relations between versions, judged by the checks of `check`.
+//! Relations between versions, evaluated by the checks of `check`.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use data::{Matrix, ui};
 use facts::Facts;
 use serde::Serialize;
 
-/// Checks that look at versions, chip and variables alone. All others look at files, devices or
-/// users of a machine, of which a text shows only a part.
+/// Checks that need only versions, chip and variables. All others need files, devices or users of a
+/// machine, of which a text shows only a part.
 pub(crate) const JUDGED: [&str; 11] = [
     "TORCH-VERSION",
     "TNPU-MATRIX",
@@ -26,18 +26,18 @@ pub(crate) const JUDGED: [&str; 11] = [
     "ENV-DEBUG",
 ];
 
-/// What is known of a relation.
+/// The state of a relation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RelationState {
-    /// A table says that it holds.
+    /// It holds according to a table.
     Fits,
-    /// A table says that it does not hold.
+    /// It does not hold according to a table.
     Conflict,
     /// It is stated and no table decides it.
     Undecided,
-    /// Not everything that it needs is stated.
+    /// At least one of its inputs is not stated.
     NotStated,
 }
 
@@ -61,14 +61,14 @@ pub struct Relation {
     pub check: &'static str,
     /// The healthy state in a few words.
     pub name: Text,
-    /// What is known of it.
+    /// Its state.
     pub state: RelationState,
-    /// Why it is not decided.
+    /// The reason, if it is not decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text>,
 }
 
-/// Runs the checks that need nothing but stated facts.
+/// Runs the checks that need only stated facts.
 pub fn judge(facts: &Facts) -> (Vec<Relation>, Vec<Finding>) {
     let is_judged = |check: &&Check| JUDGED.contains(&check.id.as_str());
     let selected: Vec<&Check> = checks::all().filter(is_judged).collect();
@@ -83,7 +83,7 @@ pub fn judge(facts: &Facts) -> (Vec<Relation>, Vec<Finding>) {
         site: None,
         skip_reason: &|_| None,
     };
-    // A check whose inputs are not stated would take their absence for a fact.
+    // A check with unstated inputs would treat their absence as a fact.
     let report = run_checks(facts, &request);
     let is_complete = |id: &str| missing_of(id, facts).is_empty();
     let findings: Vec<Finding> = report
@@ -103,7 +103,7 @@ pub fn judge(facts: &Facts) -> (Vec<Relation>, Vec<Finding>) {
             _ if found.contains(result.id) => {
                 (RelationState::Conflict, title_of(result.id, &findings))
             }
-            // A development build that differs gives an info: it may work.
+            // A different development build gives an info, because it may work.
             _ if let Some(info) = findings.iter().find(|one| one.id == result.id) => {
                 (RelationState::Undecided, Some(info.title.clone()))
             }
@@ -119,14 +119,14 @@ pub fn judge(facts: &Facts) -> (Vec<Relation>, Vec<Finding>) {
         };
         Relation { check: result.id, name: result.name.clone(), state, reason }
     });
-    // Variables that are not stated may be set: of those, no text shows that there are none.
+    // Unstated variables may be set, so a text cannot show that there are none.
     let is_shown =
         |one: &Relation| one.check != "ENV-DEBUG" || one.state == RelationState::Conflict;
     let relations = relations.filter(is_shown).collect();
     (relations, findings)
 }
 
-/// The IDs of a finding that contradicts something, and of its consequences.
+/// The IDs of a contradiction and of its consequences.
 fn ids(finding: &Finding) -> Vec<&str> {
     let own = (finding.severity > Severity::Info).then_some(finding.id.as_str());
     own.into_iter().chain(finding.consequences.iter().flat_map(ids)).collect()
@@ -140,7 +140,7 @@ fn title_of(id: &str, findings: &[Finding]) -> Option<Text> {
     })
 }
 
-/// What a check compares: packages by the names of pip, `driver`, `cann`, `chip`, or the name of a
+/// The inputs of a check: packages by the names of pip, `driver`, `cann`, `chip`, or the name of a
 /// variable.
 fn inputs_of(check: &str) -> &'static [&'static str] {
     match check {
@@ -158,7 +158,7 @@ fn inputs_of(check: &str) -> &'static [&'static str] {
     }
 }
 
-/// What else a check compares, if it is stated: only with all of it does the relation hold.
+/// Further inputs of a check, if they are stated: the relation holds only with all of them.
 fn parts_missing(check: &str, facts: &Facts) -> Vec<&'static str> {
     let parts: &[&str] = match check {
         "VLLM-STACK" => &["torch-npu", "cann", "python", "triton-ascend"],
@@ -167,7 +167,7 @@ fn parts_missing(check: &str, facts: &Facts) -> Vec<&'static str> {
     parts.iter().copied().filter(|part| !is_stated(part, facts)).collect()
 }
 
-/// Whether a finding says that a package is not installed. Of a text, that is not known.
+/// Returns whether a finding depends on a package not being installed, which a text cannot show.
 fn rests_on_absence(finding: &Finding) -> bool {
     [("VLLM-STACK", "no_triton")].contains(&(finding.id.as_str(), finding.message.as_str()))
 }
@@ -184,12 +184,12 @@ fn is_stated(input: &str, facts: &Facts) -> bool {
     }
 }
 
-/// What of the inputs of a check no text states.
+/// The inputs of a check that no text states.
 fn missing_of(check: &str, facts: &Facts) -> Vec<&'static str> {
     inputs_of(check).iter().copied().filter(|input| !is_stated(input, facts)).collect()
 }
 
-/// Whether a relation is worth a line: what it is about is stated.
+/// Returns whether the subject of a relation is stated, so that it is worth a line.
 fn is_concerned(check: &str, facts: &Facts) -> bool {
     let first = inputs_of(check).first();
     first.is_some_and(|first| is_stated(first, facts))

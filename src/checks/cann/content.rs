@@ -1,4 +1,4 @@
-//! Whether an installation is whole, consistent, and may be read.
+//! Checks whether an installation is complete, consistent and readable.
 
 use data::{
     Outcome, RawFinding, Reason,
@@ -47,7 +47,7 @@ fn same_arch(one: &str, other: &str) -> bool {
     plain(one) == plain(other)
 }
 
-/// Libraries that a runtime-only package (nnrt) brings too.
+/// Libraries that a runtime-only package (nnrt) contains, too.
 const RUNTIME: &[&str] = &["libascendcl.so", "libgraph.so"];
 
 pub(super) fn partial(ctx: &Context<'_>) -> Outcome {
@@ -63,7 +63,8 @@ pub(super) fn partial(ctx: &Context<'_>) -> Outcome {
         .into()
 }
 
-/// What is missing in one installation, gravest first; one finding where one explains all.
+/// The missing parts of one installation, the most severe first; one finding if one defect explains
+/// all.
 fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<RawFinding> {
     let active = is_active(ctx, install);
     let grave = if active && (is_workload(ctx) || ctx.profile != Profile::General) {
@@ -116,7 +117,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<RawFinding> {
         }
     }
     if install.set_env.is_none() && install.kind != "nnrt" {
-        // Images set the variables themselves; then nobody misses the script.
+        // Images set the variables themselves and do not need the script.
         let sourced = ctx.facts.env.known
             && ctx
                 .facts
@@ -132,7 +133,7 @@ fn damage(ctx: &Context<'_>, install: &CannInstall) -> Vec<RawFinding> {
     out
 }
 
-/// The version in the directory's name, if it is another than that of the info file.
+/// The version in the directory's name, if it differs from that of the info file.
 fn disagreement<'i>(install: &'i CannInstall, info: &'i InfoFile) -> Option<(String, &'i str)> {
     let name = install.path.rsplit('/').next()?;
     let name = name.strip_prefix("cann-").unwrap_or(name);
@@ -170,9 +171,10 @@ pub(super) fn components(ctx: &Context<'_>) -> Outcome {
     out.into()
 }
 
-/// A component that others refuse, or that refuses others, by the ranges in their version files.
+/// Finds components that other components refuse, or that refuse others, by the ranges in their
+/// version files.
 fn refused(install: &CannInstall, severity: Severity) -> Vec<RawFinding> {
-    // Who requires, what, the range as written, and the version that is there.
+    // The requiring component, the required one, the range as written, and the installed version.
     let mut clashes: Vec<(&str, &str, &str, &str)> = Vec::new();
     let names: BTreeMap<String, &str> =
         install.components.keys().map(|name| (plain(name), name.as_str())).collect();
@@ -189,7 +191,8 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<RawFinding> {
             }
         }
     }
-    // The component with most clashes is the odd one; what is left without it is looked at again.
+    // The component with most clashes is the odd one. Its clashes are removed, and the rest is
+    // examined again.
     let mut out = Vec::new();
     while !clashes.is_empty() {
         let mut votes: BTreeMap<&str, usize> = BTreeMap::new();
@@ -197,7 +200,7 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<RawFinding> {
             *votes.entry(by).or_default() += 1;
             *votes.entry(name).or_default() += 1;
         }
-        // With equal votes the one that is refused is named, not the one that refuses.
+        // With equal votes, the finding names the refused component, not the refusing one.
         let refused: BTreeSet<&str> = clashes.iter().map(|(_, name, _, _)| *name).collect();
         let odd = votes.iter().max_by_key(|(name, votes)| (**votes, refused.contains(*name)));
         let Some(odd) = odd.map(|(name, _)| *name) else { break };
@@ -225,7 +228,8 @@ fn refused(install: &CannInstall, severity: Severity) -> Vec<RawFinding> {
     out
 }
 
-/// A component's name as the keys of version files write it: `tools/aoe` is `aoe`, and `-` is `_`.
+/// A component's name in the form of the keys of version files: `tools/aoe` becomes `aoe`, and `-`
+/// becomes `_`.
 fn plain(name: &str) -> String {
     name.rsplit('/').next().unwrap_or(name).replace('-', "_")
 }

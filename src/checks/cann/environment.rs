@@ -1,4 +1,4 @@
-//! Whether the environment is that of one CANN, and complete.
+//! Checks whether the environment selects one CANN installation and is complete.
 
 use data::{
     Outcome, Reason,
@@ -14,9 +14,9 @@ use facts::{CannInstall, EnvPath};
 /// A part of the environment that `set_env.sh` sets.
 struct Part {
     variable: &'static str,
-    /// How the entry ends that matters, in a variable that holds a list.
+    /// The suffix of the relevant entry, if the variable is a list.
     suffix: &'static str,
-    /// Whether everything works without it in the common case.
+    /// Whether the usual workloads run without it.
     minor: bool,
 }
 
@@ -31,7 +31,7 @@ const PARTS: &[Part] = &[
 
 pub(super) fn complete(ctx: &Context<'_>) -> Outcome {
     if ctx.profile == Profile::Node {
-        // What a node of a cluster is looked at from is no shell that runs a workload.
+        // The shell that checks a cluster node does not run a workload.
         return Outcome::NotApplicable(Reason::OtherProfile);
     }
     if let Some(outcome) = no_install(ctx).or_else(|| no_env(ctx)) {
@@ -49,7 +49,7 @@ pub(super) fn complete(ctx: &Context<'_>) -> Outcome {
     let names = lacking.iter().map(|part| part.variable).collect::<Vec<_>>().join(", ");
     let present = set.iter().map(|part| part.variable).collect::<Vec<_>>().join(", ");
     let root = &install.path;
-    // Without a framework, what an NPU is for is a program of CANN: it starts from this environment.
+    // Without a framework, the NPU is for a CANN program, which starts from this environment.
     let needed = is_workload(ctx) || has_npu(ctx);
     let mut found = if set.is_empty() {
         let severity = if needed { Severity::Error } else { Severity::Info };
@@ -65,7 +65,7 @@ pub(super) fn complete(ctx: &Context<'_>) -> Outcome {
             found.evidence(Evidence::env(part.variable).value_if(ctx.facts.env.get(part.variable)));
     }
     found = found.evidence(Evidence::file(&install.path).value(describe(install)));
-    // Variables that lead to a removed directory are why the others lack.
+    // Variables that point to a removed directory explain the missing ones.
     vec![found.because(&[cann_home::ID])].into()
 }
 
@@ -77,14 +77,14 @@ fn describe(install: &CannInstall) -> String {
 fn is_set(ctx: &Context<'_>, part: &Part) -> bool {
     ctx.facts.cann.env_paths.iter().any(|path| {
         let same = path.variable == part.variable
-            // Older programs set this one only; both mean the root.
+            // Older programs set only `ASCEND_TOOLKIT_HOME`; both variables name the root.
             || (part.variable == "ASCEND_HOME_PATH" && path.variable == "ASCEND_TOOLKIT_HOME");
         let entry = path.entry.trim_end_matches('/');
         same && path.root.is_some() && entry.ends_with(part.suffix)
     })
 }
 
-/// Whether something else does what the variable is for.
+/// Returns whether the purpose of the variable is fulfilled in another way.
 fn is_made_up_for(ctx: &Context<'_>, part: &Part) -> bool {
     let resolves = |name: &str| {
         let link = &ctx.facts.link;
@@ -133,12 +133,12 @@ pub(super) fn mixed(ctx: &Context<'_>) -> Outcome {
     if roots.len() == 1 {
         return Outcome::Passed;
     }
-    // What each variable selects, and the entry that does.
+    // The first entry of each variable, which selects the installation.
     let mut first: BTreeMap<&str, &EnvPath> = BTreeMap::new();
     for path in &paths {
         first.entry(path.variable.as_str()).or_insert(path);
     }
-    // A program of another version on PATH is no reason for a process to load both.
+    // A program of another version on PATH does not make a process load both.
     let selecting = first.values().filter(|path| path.variable != "PATH");
     let selected: BTreeSet<&str> = selecting.filter_map(|path| path.root.as_deref()).collect();
     let main = cann.selected().map(|install| install.path.as_str()).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Checks of the family `cann`: where CANN is, whether it is whole, and whether the environment
-//! leads to it.
+//! Checks of the family `cann`: the location of CANN, its completeness, and the environment that
+//! selects it.
 
 mod content;
 mod environment;
@@ -35,7 +35,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::Cann, cann_owner::ID, content::owner).concludes_from(&[]).reports_access(),
 ];
 
-/// Packages that do nothing without CANN.
+/// Packages that need CANN for any function.
 const USERS: &[&str] = &["torch-npu", "vllm-ascend", "mindspore", "triton-ascend"];
 
 /// The package that needs CANN on this machine, if one is installed.
@@ -48,12 +48,12 @@ fn user(ctx: &Context<'_>) -> Option<&'static str> {
     })
 }
 
-/// Whether a workload on NPUs is meant to run here.
+/// Returns whether a workload on NPUs is meant to run here.
 fn is_workload(ctx: &Context<'_>) -> bool {
     user(ctx).is_some() || ctx.profile.needs_framework()
 }
 
-/// Whether this machine shows NPUs, or has to.
+/// Returns whether this machine has visible NPUs, or must have them.
 fn has_npu(ctx: &Context<'_>) -> bool {
     ctx.require_npu
         || ctx.profile.needs_npu()
@@ -61,17 +61,17 @@ fn has_npu(ctx: &Context<'_>) -> bool {
         || ctx.facts.devices.pci.as_ref().is_some_and(|pci| !pci.is_empty())
 }
 
-/// Whether one of the installations is the one that a workload would use.
+/// Returns whether an installation is the one that a workload would use.
 fn is_active(ctx: &Context<'_>, install: &CannInstall) -> bool {
     ctx.facts.cann.active().is_some_and(|active| active.path == install.path)
 }
 
-/// The outcome of a check about installations where there is none.
+/// The outcome of a check about installations if there is none.
 fn no_install(ctx: &Context<'_>) -> Option<Outcome> {
     ctx.facts.cann.installs.is_empty().then_some(Outcome::NotApplicable(Reason::NoCann))
 }
 
-/// The outcome of a check about variables whose values are not known.
+/// The outcome of a check about variables with unknown values.
 fn no_env(ctx: &Context<'_>) -> Option<Outcome> {
     (!ctx.facts.env.known).then_some(Outcome::NotChecked(Reason::EnvUnknown))
 }

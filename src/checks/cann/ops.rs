@@ -1,4 +1,4 @@
-//! The operators: whether their package is there, fits, and is for this chip.
+//! Checks whether the operator package is installed, compatible, and built for this chip.
 
 use data::{
     Outcome, RawFinding, Reason,
@@ -15,7 +15,7 @@ use base::report::{Evidence, Severity, UNKNOWN_VERSION};
 use base::version::CannVersion;
 use facts::{CannInstall, InfoFile};
 
-/// Kernels that were compiled ahead, below the root of an installation.
+/// Precompiled kernels, below the root of an installation.
 const KERNELS: &str = "opp/built-in/op_impl/ai_core/tbe/kernel";
 
 pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
@@ -31,7 +31,7 @@ pub(super) fn installed(ctx: &Context<'_>) -> Outcome {
     let dir = format!("{}/{KERNELS}", install.path);
     let has_package = !install.ops.is_empty() || install.components.contains_key("opp_kernel");
     if install.kernel_socs.is_empty() {
-        // A toolkit alone is enough to build and to simulate.
+        // A toolkit without operators is enough for builds and simulation.
         let grave = is_workload(ctx) && has_npu(ctx) && ctx.profile != Profile::Build;
         let severity = if grave { Severity::Error } else { Severity::Info };
         let (root, dir, chip) = (&install.path, &dir, chip_name(ctx));
@@ -54,20 +54,20 @@ fn package(info: &InfoFile) -> Evidence {
     info.place("version").value(format!("{name} {version}"))
 }
 
-/// The name that packages use for the chip of this machine, or a placeholder.
+/// The name of this machine's chip in package names, or a placeholder.
 fn chip_name(ctx: &Context<'_>) -> &'static str {
     chip::chip(ctx.facts).map_or("<chip>", |chip| chip.family.as_str())
 }
 
-/// An ops package whose version is not that of the toolkit.
+/// Finds an ops package whose version differs from that of the toolkit.
 fn other_version(install: &CannInstall, info: &InfoFile) -> Option<RawFinding> {
     let own = install.parsed_version()?;
     let ops: CannVersion = info.get("version")?.parse().ok()?;
     if own.base() == ops.base() {
         return None;
     }
-    // Ranges of `required_package_opp_kernel_version` accept kernels of the version before;
-    // where they are written, CANN-COMPONENTS decides.
+    // Ranges of `required_package_opp_kernel_version` accept kernels of the previous version. If
+    // the files contain them, CANN-COMPONENTS decides.
     let severity = if own.line() == ops.line() || install.components.contains_key("opp_kernel") {
         Severity::Warning
     } else {
@@ -107,7 +107,7 @@ pub(super) fn chip(ctx: &Context<'_>) -> Outcome {
     let known: Vec<(&str, Option<ChipFamily>)> =
         if install.kernel_socs.is_empty() { packages.collect() } else { dirs.collect() };
     if known.is_empty() {
-        // CANN-OPS has said that there are none.
+        // CANN-OPS reports that there are none.
         return Outcome::NotApplicable(Reason::NoCann);
     }
     if let Some((name, _)) = known.iter().find(|(_, family)| family.is_none()) {

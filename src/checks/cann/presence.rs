@@ -1,4 +1,4 @@
-//! Whether CANN is there, and whether links and variables lead to it.
+//! Checks whether CANN is installed, and whether links and variables point to it.
 
 use super::{no_env, user};
 use crate::{Context, Profile, npu};
@@ -10,8 +10,8 @@ use data::{
 };
 use facts::{EnvPath, is_below};
 
-/// Variables without whose directory nothing works. `TOOLCHAIN_HOME` is not one of them: not
-/// every version has the directory that its own `set_env.sh` names.
+/// Variables whose directories are essential. `TOOLCHAIN_HOME` is not one of them, because not
+/// every version has the directory that its `set_env.sh` names.
 const HOMES: &[&str] =
     &["ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "ASCEND_AICPU_PATH"];
 
@@ -40,7 +40,7 @@ pub(super) fn found(ctx: &Context<'_>) -> Outcome {
     vec![evidence.fold(found, RawFinding::evidence)].into()
 }
 
-/// The only installation beside a link, by its name.
+/// The name of the only installation next to a link.
 fn sibling<'a>(ctx: &Context<'a>, link: &str) -> Option<&'a str> {
     let (dir, _) = link.rsplit_once('/')?;
     let cann = &ctx.facts.cann;
@@ -72,7 +72,7 @@ pub(super) fn links(ctx: &Context<'_>) -> Outcome {
         };
         out.push(found.evidence(evidence));
     }
-    // `latest` of 8.3 and older is a directory whose links should all lead to one version.
+    // `latest` of 8.3 and older is a directory whose links should all point to one version.
     for dir in cann.links.iter().filter(|link| link.target.is_empty()) {
         let inside = || {
             cann.links
@@ -113,7 +113,7 @@ pub(super) fn home(ctx: &Context<'_>) -> Outcome {
     let gone: Vec<&EnvPath> = homes
         .iter()
         .copied()
-        // A missing `opp` of an installation that is there is a damaged installation.
+        // A missing `opp` of an existing installation is a defect of that installation.
         .filter(|path| path.real.is_none() && !has_install(ctx, path))
         .collect();
     if let Some(found) = missing(ctx, &gone) {
@@ -133,7 +133,7 @@ pub(super) fn home(ctx: &Context<'_>) -> Outcome {
         .into()
 }
 
-/// Whether the part of the path that exists lies in an installation.
+/// Returns whether the existing part of the path is inside an installation.
 fn has_install(ctx: &Context<'_>, path: &EnvPath) -> bool {
     let nearest = path.nearest.as_deref().unwrap_or_default();
     let cann = &ctx.facts.cann;
@@ -141,7 +141,8 @@ fn has_install(ctx: &Context<'_>, path: &EnvPath) -> bool {
         || cann.links.iter().any(|link| link.root.is_some() && is_below(nearest, &link.path))
 }
 
-/// One finding for all variables that lead nowhere: they were set together.
+/// Creates one finding for all variables that point to missing directories, because they were set
+/// together.
 fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<RawFinding> {
     let first = gone.first()?;
     let cann = &ctx.facts.cann;
@@ -166,7 +167,7 @@ fn missing(ctx: &Context<'_>, gone: &[&EnvPath]) -> Option<RawFinding> {
     Some(found.because(&[cann_found::ID]))
 }
 
-/// The installation that is there, and how to set it up.
+/// The newest installation, and the path of its `set_env.sh`.
 fn suggestion(ctx: &Context<'_>) -> (String, String) {
     let newest = ctx.facts.cann.newest();
     let root = newest.map(|install| install.path.clone()).unwrap_or_default();

@@ -195,7 +195,7 @@ fn an_interrupted_upgrade_shows_in_latest() {
     assert_eq!(links[0].args["path"], format!("{LATEST}/opp"));
 }
 
-/// Whether some finding or problem names the file.
+/// Returns whether a finding or problem names the file.
 fn is_named(facts: &Facts, path: &str) -> bool {
     let real = path.replace("/lib64/", "/aarch64-linux/lib64/");
     let same = |text: &str| text.contains(path) || text.contains(&real);

@@ -1,4 +1,4 @@
-//! The driver with CANN, and features that need a newer one.
+//! Compatibility of the driver with CANN, and features that need a newer driver.
 
 use super::{Context, InUse, at_most, matrix_evidence};
 use crate::chip::chip;
@@ -12,7 +12,7 @@ use data::{
 };
 use facts::Facts;
 
-/// What is known of the driver.
+/// The known facts about the driver.
 struct Driver<'a> {
     version: Option<DottedVersion>,
     inner: Option<InnerVersion>,
@@ -21,7 +21,7 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// From `version.info`; in a container that does not show it, from the head of npu-smi.
+    /// From `version.info`, or from the header of npu-smi in a container without that file.
     fn of(facts: &'a Facts) -> Option<Self> {
         if let Some(info) = &facts.driver.version {
             let text = info.get("Version").or_else(|| info.get("package_version"));
@@ -47,7 +47,7 @@ impl<'a> Driver<'a> {
 
 pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     let Some(driver) = Driver::of(ctx.facts) else {
-        // Its libraries or devices are there: then it has a version that is not known.
+        // Its libraries or devices exist, so the driver is installed with an unknown version.
         return if npu::has_driver(ctx.facts) {
             Outcome::NotChecked(Reason::VersionUnknown { what: "driver".to_owned() })
         } else {
@@ -131,7 +131,7 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
     }
 }
 
-/// Features that the environment switches on, and that the driver or CANN is too old for.
+/// Finds features that the environment enables and that the driver or CANN is too old for.
 pub(super) fn features(ctx: &Context<'_>) -> Outcome {
     let env = &ctx.facts.env;
     if !env.known {

@@ -1,4 +1,4 @@
-//! MindSpore with CANN.
+//! Compatibility of MindSpore with CANN.
 
 use super::{Context, InUse, dist, dist_evidence, matrix_evidence};
 use data::{
@@ -20,8 +20,8 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
             what: format!("MindSpore {}", package.version),
         });
     };
-    // MindSpore reads the version of the compiler component. Since 8.5 it begins with the
-    // numbers of the package; before, it had numbers of its own (7.7 in CANN 8.1.RC1).
+    // MindSpore reads the version of the compiler component. Since 8.5 that version begins with the
+    // numbers of the package; before, it was numbered independently (7.7 in CANN 8.1.RC1).
     let component = cann.install.components.get("compiler");
     let internal = component.and_then(|info| info.get("Version")).map(str::to_owned);
     let internal = internal.or_else(|| {
@@ -47,7 +47,8 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
                 compiler: internal.clone().unwrap_or_default(),
                 mindspore: &package.version,
             };
-            // A CANN runs what was built for an older one; an older one lacks what it needs.
+            // CANN runs packages built for an older version. An older CANN does not have all
+            // functions that MindSpore needs.
             let found = if older { found.error() } else { found.warning() };
             let found = found
                 .evidence(dist_evidence(package))

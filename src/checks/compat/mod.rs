@@ -1,8 +1,8 @@
-//! Versions against the compatibility matrix.
+//! Compares versions with the compatibility matrix.
 //!
-//! No check here gives an error for a version that the matrix does not know. A development
-//! build is judged as the version it belongs to and gives at most an info; a pre-release of
-//! CANN at most a warning.
+//! No check in this module gives an error for a version that is missing in the matrix. A
+//! development build is compared as the version it belongs to and gives at most an info; a
+//! pre-release of CANN gives at most a warning.
 
 mod driver;
 mod mindspore;
@@ -23,7 +23,7 @@ use base::report::{Evidence, Severity};
 use base::version::{CannVersion, Stage};
 use facts::{CannInstall, Dist, Facts};
 
-/// The checks that rest on the matrix, of several families.
+/// The checks that use the matrix, of several families.
 pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::Driver, drv_cann::ID, driver::with_cann),
     Check::new(Family::Driver, drv_features::ID, driver::features),
@@ -41,7 +41,7 @@ struct InUse<'a> {
 }
 
 impl<'a> InUse<'a> {
-    /// The CANN in use; the outcome that says why there is none otherwise.
+    /// The CANN in use, or the outcome that states why there is none.
     fn of(facts: &'a Facts) -> Result<Self, Outcome> {
         let install = facts.cann.active().ok_or(Outcome::NotApplicable(Reason::NoCann))?;
         let version = install.stated_version().and_then(|version| version.parse().ok());
@@ -49,18 +49,18 @@ impl<'a> InUse<'a> {
         Ok(Self { install, version })
     }
 
-    /// Where its version was read.
+    /// The place of its version.
     fn evidence(&self) -> Evidence {
         self.install.version_place().value(self.version.to_string())
     }
 
-    /// Whether it is an alpha or beta.
+    /// Returns whether it is an alpha or beta.
     fn is_prerelease(&self) -> bool {
         self.version.stage != Stage::Release
     }
 }
 
-/// Why no version of this CANN can be compared.
+/// The reason why the version of this CANN cannot be compared.
 pub(super) fn no_version_of(install: &CannInstall) -> Reason {
     match install.version {
         Some(_) if install.stated_version().is_none() => {
@@ -70,18 +70,18 @@ pub(super) fn no_version_of(install: &CannInstall) -> Reason {
     }
 }
 
-/// The distribution of this normalised name and its version.
+/// The distribution with this normalized name and its version.
 fn dist<'a>(facts: &'a Facts, name: &str) -> Option<(&'a Dist, Option<Version>)> {
     let dist = facts.python.dist(name)?;
     Some((dist, dist.version.parse().ok()))
 }
 
-/// Where the version of a distribution was read.
+/// The place of the version of a distribution.
 fn dist_evidence(dist: &Dist) -> Evidence {
     dist.version_place()
 }
 
-/// Whether it is a build of one's own or a nightly.
+/// Returns whether a version is a local build or a nightly.
 fn is_development(version: &Version) -> bool {
     version.is_dev() || version.is_local()
 }
@@ -103,7 +103,7 @@ fn python_minor(facts: &Facts) -> Option<String> {
     Some(format!("{}.{}", parts.next()?, parts.next()?))
 }
 
-/// The matrix and its date, with the row that was used.
+/// The matrix, its date and the row.
 fn matrix_evidence(ctx: &Context<'_>, source: &str) -> Evidence {
     Evidence::data(format!("compatibility matrix ({})", ctx.matrix.describe().en)).value(source)
 }

@@ -1,4 +1,4 @@
-//! numpy with the operator compiler of CANN, and with MindSpore.
+//! Compatibility of numpy with the operator compiler of CANN, and with MindSpore.
 
 use super::{Context, InUse, at_most, dist, dist_evidence, matrix_evidence, python};
 use base::report::Severity;

@@ -5,7 +5,7 @@ use super::*;
 use crate::Profile;
 use facts::{InfoFile, Interpreter};
 
-/// A machine of one CANN, one driver and some packages; nothing of it is on a disk.
+/// The facts of a machine with one CANN, one driver and some packages, without files.
 fn machine(cann: &str, driver: &str, packages: &[(&str, &str)]) -> Facts {
     let mut facts = Facts::default();
     facts.host.arch = Some("aarch64".to_owned());
@@ -49,7 +49,7 @@ fn found(id: &str, facts: &Facts) -> Vec<RawFinding> {
     match run(id, facts) {
         Outcome::Found(found) | Outcome::FoundInPart(found, _) => {
             for one in &found {
-                // Every placeholder of the words has a value.
+                // Every placeholder of the texts has a value.
                 let finding = data::Catalog::builtin().resolve(one.clone());
                 for text in [&finding.title, &finding.cause] {
                     let left = base::text::placeholders(&text.en);
@@ -217,7 +217,7 @@ fn mindspore() {
     facts.cann.installs[0].components.insert("compiler".to_owned(), compiler("8.3.0.1.200"));
     assert_eq!(messages("MS-CANN", &facts), [("not_listed", Severity::Warning)]);
     assert!(matches!(run("MS-CANN", &facts), Outcome::FoundInPart(..)));
-    // What an older CANN lacks, MindSpore calls.
+    // MindSpore calls functions that an older CANN does not have.
     facts.cann.installs[0].components.insert("compiler".to_owned(), compiler("7.5.0.1.129"));
     assert_eq!(messages("MS-CANN", &facts), [("not_listed", Severity::Error)]);
     assert!(matches!(run("MS-CANN", &facts), Outcome::Found(_)));
@@ -225,7 +225,7 @@ fn mindspore() {
     assert_eq!(messages("MS-CANN", &other), [("other", Severity::Info)]);
 }
 
-/// What `version.info` of a driver or a CANN says.
+/// The contents of `version.info` of a driver or a CANN.
 fn info(fields: &[(&str, &str)]) -> InfoFile {
     let fields = fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
     InfoFile {
@@ -253,7 +253,7 @@ fn driver_and_cann_say_themselves_what_they_accept() {
     assert_eq!(run("DRV-CANN", &facts), Outcome::Passed);
     facts.cann.installs[0].info = Some(info(&[("compatible_version", "")]));
     assert_eq!(messages("DRV-CANN", &facts), [("unverified", Severity::Warning)]);
-    // Nothing is published for this CANN, and its own list leaves the driver out.
+    // No table contains this CANN, and its own list does not contain the driver.
     facts.cann.installs[0].version = Some("5.0.1".to_owned());
     facts.cann.installs[0].info = Some(info(&[("compatible_version", "[V100R001C29]")]));
     assert_eq!(messages("DRV-CANN", &facts), [("unlisted", Severity::Warning)]);
@@ -326,7 +326,7 @@ fn what_is_told_of_a_pair_of_vllm() {
     );
     assert_eq!(plain[0].args["python"], "/usr/bin/python3");
     assert_eq!(of("0.17.0rc1", "0.18.0")[0].args["other"], "0.18.0", "no candidate");
-    // Builds of one's own may hold what another release has.
+    // Local builds may contain changes of another release.
     assert_eq!(of("0.18.0", "0.17.0.dev3")[0].severity, Severity::Warning);
     assert_eq!(of("0.18.0+own", "0.17.0")[0].severity, Severity::Warning);
 }

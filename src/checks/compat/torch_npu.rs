@@ -1,4 +1,4 @@
-//! torch_npu with CANN.
+//! Compatibility of torch_npu with CANN.
 
 use super::{Context, InUse, at_most, dist, dist_evidence, is_development, matrix_evidence};
 use super::{python, python_minor};
@@ -38,9 +38,9 @@ pub(super) fn with_cann(ctx: &Context<'_>) -> Outcome {
             what: format!("torch_npu {version} with CANN {}", cann.version),
         }),
         Support::Unsupported { side, accepted, window, source } => {
-            // An older CANN lacks functions that torch_npu calls. A newer one usually has them
-            // all, and the vendor has extended windows before: whether it fits is then for the
-            // check of symbols to say.
+            // An older CANN does not have functions that torch_npu calls. A newer one usually has
+            // all of them, and the vendor has extended windows before, so the check of symbols
+            // decides.
             let severity = match (side, window) {
                 (Side::Older, true) => Severity::Error,
                 _ => Severity::Warning,

@@ -1,4 +1,4 @@
-//! vllm-ascend with vLLM and the rest of its stack.
+//! Compatibility of vllm-ascend with vLLM and the rest of its stack.
 
 use pep440_rs::Version;
 
@@ -18,7 +18,7 @@ use data::{
 };
 use facts::Dist;
 
-/// The plugin, its version and its row; the outcome that says why there is none otherwise.
+/// The plugin, its version and its row, or the outcome that states why there is none.
 fn plugin<'a>(ctx: &Context<'a>) -> Result<(&'a Dist, Version, &'a VllmAscend), Outcome> {
     let reason = Reason::NoPackage { what: "vllm-ascend".to_owned() };
     let (package, version) =
@@ -59,7 +59,7 @@ pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
     }
     let line = |version: &Version| version.release().iter().take(2).copied().collect::<Vec<_>>();
     let same_line = row.vllm.iter().any(|listed| line(listed) == line(&installed));
-    // A post-release of vllm differs in little (vllm-project/vllm-ascend#1033).
+    // A post-release of vllm differs only slightly (vllm-project/vllm-ascend#1033).
     let same_release = row.vllm.iter().any(|listed| listed.release() == installed.release());
     let mut severity = match (same_release && !installed.any_prerelease(), same_line) {
         (true, _) => Severity::Info,
@@ -69,7 +69,7 @@ pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
     if vllm.is_dev() || is_development(&plugin) {
         severity = at_most(severity, Severity::Warning);
     }
-    // Another plugin for the vLLM that is there: the newest one.
+    // Another plugin for the installed vLLM: the newest one.
     let other = ctx.matrix.vllm_ascend.iter().find(|row| {
         row.vllm.iter().any(|listed| listed.0 == installed) && !row.version.any_prerelease()
     });
@@ -91,15 +91,16 @@ pub(super) fn pair(ctx: &Context<'_>) -> Outcome {
         .evidence(dist_evidence(package))
         .evidence(dist_evidence(vllm_package))
         .evidence(matrix_evidence(ctx, &row.source));
-    // A version made up by a checkout without tags says nothing about the pair.
+    // A version invented for a checkout without tags carries no information about the pair.
     if prerelease {
         found = found.because(&[vllm_version::ID]);
     }
     vec![found].into()
 }
 
-/// Whether a vllm-ascend whose release asks for triton-ascend lacks it, where it would use it: it
-/// serves without, slower and not every model. triton-ascend has no kernels for a 310P.
+/// Returns whether triton-ascend is missing for a vllm-ascend whose release requires it. Without
+/// it, vllm-ascend serves more slowly, and not every model. triton-ascend has no kernels for a
+/// 310P, so it is not required there.
 pub(crate) fn lacks_triton(ctx: &Context<'_>) -> bool {
     let asks = plugin(ctx).is_ok_and(|(_, _, row)| !row.triton_ascend.is_empty());
     asks && dist(ctx.facts, "triton-ascend").is_none()
@@ -150,17 +151,17 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
     {
         let same_torch =
             row.torch_npu.iter().any(|listed| listed.only_release() == version.only_release());
-        // Its extensions are compiled against one torch, whose interface in C++ other releases do
-        // not keep.
-        // A candidate lacks what came in until the release: 2.5.1rc1 has no `_npu_flash_attention`
-        // (vllm-project/vllm-ascend#340).
+        // Its extensions are compiled against one torch, and other releases change the C++
+        // interface.
+        // A candidate does not have the changes until the release: 2.5.1rc1 has no
+        // `_npu_flash_attention` (vllm-project/vllm-ascend#340).
         let is_candidate = version.pre().is_some() && *version < pinned.0;
         let severity = match (same_torch && !is_candidate, limit) {
             (true, _) => Severity::Info,
             (false, Severity::Warning) => Severity::Error,
             (false, limit) => limit,
         };
-        // torch_npu asks for its torch only in its own version.
+        // torch_npu needs the torch with the same release number.
         let torch = pinned.only_release().to_string();
         let found =
             vllm_stack::TorchNpu { plugin, found: version, expected: pinned, python, torch };
@@ -204,7 +205,7 @@ pub(super) fn stack(ctx: &Context<'_>) -> Outcome {
         );
     }
     match cann {
-        // That the rest fits says nothing about a CANN of unknown version.
+        // The compatible rest does not determine whether a CANN of unknown version is compatible.
         Err(unknown @ Outcome::NotChecked(_)) if all.is_empty() => unknown,
         _ => all.into(),
     }

@@ -1,4 +1,4 @@
-//! Whether the user under examination may open the device nodes.
+//! Checks whether the user under examination can open the device nodes.
 
 use crate::{Context, npu};
 use base::report::Evidence;
@@ -9,10 +9,10 @@ use data::{
 };
 use facts::{Access, Facts, Node, NodeOwner, place};
 
-/// Group that the driver's installer makes unless told otherwise.
+/// Default group of the driver's installer.
 const DEFAULT_GROUP: &str = "HwHiAiUser";
 
-/// The core nodes that are devices and whose owners are known; or why there are none.
+/// The core nodes that are devices and have known owners, or the reason why there are none.
 fn owned(facts: &Facts) -> Result<Vec<(&Node, NodeOwner)>, Outcome> {
     if npu::core_nodes(facts).next().is_none() {
         return Err(Outcome::NotApplicable(Reason::NoNpu));
@@ -33,13 +33,13 @@ fn install_field<'a>(facts: &'a Facts, key: &str) -> Option<&'a str> {
     facts.driver.install_info.as_ref()?.get(key)
 }
 
-/// Whether the driver was installed for all users: nodes are 0666 then, else 0660.
+/// Returns whether the driver was installed for all users: nodes then have mode 0666, else 0660.
 fn for_all(facts: &Facts) -> bool {
     install_field(facts, "Driver_Install_For_All")
         .is_some_and(|value| value.eq_ignore_ascii_case("yes"))
 }
 
-/// DEV-MODE: permission bits and group as `/etc/ascend_install.info` asks for.
+/// DEV-MODE: permission bits and group as required by `/etc/ascend_install.info`.
 pub(super) fn mode(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     let nodes = match owned(facts) {
@@ -64,7 +64,7 @@ pub(super) fn mode(ctx: &Context<'_>) -> Outcome {
         }
         found.push(finding.because(&[dev_access::ID]));
     }
-    // A container may know the group by another name or by none.
+    // A container may have another name for the group, or none.
     let name = install_field(facts, "UserGroup").unwrap_or(DEFAULT_GROUP);
     if !npu::in_container(facts)
         && !for_all(facts)
@@ -177,8 +177,8 @@ pub(super) fn group(ctx: &Context<'_>) -> Outcome {
     };
     let process = &facts.process;
     let member = process.gid == Some(gid) || process.groups.contains(&gid);
-    // Where the nodes' owners are known, DEV-ACCESS decides; a user whom they let in needs no
-    // membership.
+    // If the nodes' owners are known, DEV-ACCESS decides: a user with access does not need to be a
+    // member.
     let open = |owner: &NodeOwner| {
         process.may(Access::ReadWrite, owner.mode, owner.uid, owner.gid) == Some(true)
     };

@@ -1,4 +1,4 @@
-//! Checks of the family `dev`: what the PCI bus and `/dev` show.
+//! Checks of the family `dev`: the PCI bus and `/dev`.
 
 mod access;
 mod nodes;

@@ -1,4 +1,4 @@
-//! Which nodes have to be there, and what they have to be.
+//! The required device nodes and their types.
 
 use crate::chip;
 use crate::{Context, npu};
@@ -11,10 +11,10 @@ use data::{
 use facts::Facts;
 use facts::FileKind;
 
-/// DEV-MANAGER: the nodes that a process opens beside `/dev/davinciN`.
+/// DEV-MANAGER: the nodes that a process opens in addition to `/dev/davinciN`.
 ///
-/// Which they are depends on the generation (cann/driver): 950 has `asdrv_svm` where the others
-/// have `devmm_svm`; boards on which the NPU is the processor (310B) have other ones again.
+/// They depend on the generation (cann/driver): 950 has `asdrv_svm` instead of `devmm_svm`; boards
+/// whose processor is the NPU (310B) have different nodes.
 pub(super) fn manager(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if !npu::visible(facts) {
@@ -52,7 +52,7 @@ fn missing(facts: &Facts) -> Vec<&'static str> {
     let svm: &[&'static str] = match family {
         Some(ChipFamily::A950) => &["/dev/asdrv_svm"],
         Some(ChipFamily::A310B) => &[],
-        // Whichever is there will be the right one.
+        // The chip is unknown, so the existing node is assumed to be the right one.
         None if has("/dev/asdrv_svm") || has("/dev/svm0") => &[],
         _ => &["/dev/devmm_svm"],
     };
@@ -67,7 +67,8 @@ fn missing(facts: &Facts) -> Vec<&'static str> {
         .collect()
 }
 
-/// DEV-TYPE: `docker run -v` of a path that the host lacks leaves a directory in its place.
+/// DEV-TYPE: `docker run -v` of a path that is missing on the host creates a directory at that
+/// path.
 pub(super) fn kind(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if npu::core_nodes(facts).next().is_none() {

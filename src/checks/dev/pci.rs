@@ -1,4 +1,4 @@
-//! NPUs on the PCI bus, and whether each has its node.
+//! NPUs on the PCI bus, and their device nodes.
 
 use crate::{Context, Profile, goal, npu};
 use base::chip::ChipFamily;
@@ -12,7 +12,7 @@ use facts::Facts;
 
 const BUS: &str = "/sys/bus/pci/devices";
 
-/// DEV-PCI: is there an NPU at all, and of a kind that we know.
+/// DEV-PCI: whether there is an NPU, and whether its type is known.
 pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     if npu::visible(facts) {
@@ -33,7 +33,7 @@ pub(super) fn bus(ctx: &Context<'_>) -> Outcome {
     }
     let wanted = npu::wanted(ctx);
     if npu::has_driver(facts) {
-        // A driver without a device: whether it is so can only be said where devices show.
+        // The absence of a device is known only if devices are listed.
         if !facts.devices.dev_listed || (facts.devices.pci.is_none() && !npu::in_container(facts)) {
             return Outcome::NotChecked(Reason::DevicesUnknown);
         }
@@ -91,7 +91,7 @@ pub(super) fn count(ctx: &Context<'_>) -> Outcome {
         return Outcome::NotChecked(Reason::DevicesUnknown);
     }
     if npu::in_container(facts) {
-        // The manager alone was given to it: no NPU can be opened.
+        // Only the manager was passed to the container, so no NPU can be opened.
         let found = ids.is_empty().then(|| {
             dev_count::ContainerNone
                 .error()
@@ -104,7 +104,7 @@ pub(super) fn count(ctx: &Context<'_>) -> Outcome {
         return Outcome::NotChecked(Reason::NotHere { what: BUS.into() });
     }
     let on_bus = facts.devices.pci_count();
-    // More nodes than functions is no fault: one function of a Duo card holds two chips.
+    // More nodes than functions are not a fault: one function of a Duo card holds two chips.
     if ids.len() >= on_bus {
         return Outcome::Passed;
     }

@@ -44,7 +44,7 @@ pub(super) fn firmware(ctx: &Context<'_>) -> Outcome {
     if accepts(fw_list, drv_list, drv, fw) {
         return Outcome::Passed;
     }
-    // One list alone may be of a package so old that it knew nothing of the other's versions.
+    // If only one list exists, its package may be too old to list the other's version.
     let both = fw_list.is_some() && drv_list.is_some();
     let mut found = drv_firmware::Mismatch { driver: drv, firmware: fw }
         .at(if both { Severity::Error } else { Severity::Warning })
@@ -62,16 +62,16 @@ pub(super) fn firmware(ctx: &Context<'_>) -> Outcome {
     vec![found].into()
 }
 
-/// The rule of dcmi (cann/driver): a firmware from 6.4 on that the driver lists, or a driver
-/// that the firmware lists.
+/// The rule of dcmi (cann/driver): the driver lists the firmware, which is 6.4 or newer, or the
+/// firmware lists the driver.
 fn accepts(fw_list: Option<&str>, drv_list: Option<&str>, driver: &str, firmware: &str) -> bool {
     (firmware >= "6.4." && fw_list.is_some_and(|list| in_ranges(firmware, list)))
         || drv_list.is_some_and(|list| in_ranges(driver, list))
 }
 
-/// Whether a version lies in one of the ranges `[start,end],[start,end]…`. It is cut to the
-/// length of the longer bound and compared byte by byte, as dcmi does; so `[24.1,24.1.]` holds
-/// all of 24.1, release candidates included.
+/// Returns whether a version is in one of the ranges `[start,end],[start,end]…`. It is cut to the
+/// length of the longer bound and compared byte by byte, as in dcmi, so `[24.1,24.1.]` contains all
+/// of 24.1, including release candidates.
 fn in_ranges(version: &str, list: &str) -> bool {
     let version = version.to_ascii_lowercase();
     let list = list.to_ascii_lowercase();
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn pairs_of_real_version_files() {
-        // firmware, driver, driver's list, firmware's list, verdict
+        // firmware, driver, driver's list, firmware's list, expected result
         let fw75 = "[23.0.0,23.0.0.],[24.0,24.0.],[24.1,24.1.]";
         let fw71 = "[23.0.rc3,23.0.rc3.],[23.0.0,23.0.0.]";
         let cases = [

@@ -1,4 +1,4 @@
-//! DRV-MOUNTS: what a container was not given of its host's driver.
+//! DRV-MOUNTS: parts of the host's driver that are missing in a container.
 
 use crate::chip;
 use crate::{Context, npu};
@@ -17,7 +17,8 @@ pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
     }
     let home = facts.driver.dir.clone().unwrap_or_else(|| facts.driver.home());
     let lib64 = format!("{home}/lib64");
-    // The library counts, not the directory: mounting what the host lacks leaves it empty.
+    // The library counts, not the directory: mounting a path that is missing on the host creates an
+    // empty directory.
     let has_hal = facts.driver.libraries.contains_key(npu::HAL);
     let mut missing = Vec::new();
     if !has_hal {
@@ -43,8 +44,9 @@ pub(super) fn mounts(ctx: &Context<'_>) -> Outcome {
     vec![found].into()
 }
 
-/// Mounts without which a workload runs, but npu-smi does not, or versions cannot be told
-/// (`docker run` line of vllm-ascend; `base.list` and `ub_driver.list` of ascend-docker-runtime).
+/// Mounts that a workload does not need, but without which npu-smi does not run or versions are
+/// unknown (`docker run` line of vllm-ascend; `base.list` and `ub_driver.list` of
+/// ascend-docker-runtime).
 fn optional(facts: &Facts, home: &str) -> Vec<String> {
     let driver = &facts.driver;
     let lacks = |path: &str| driver.paths.get(path) == Some(&false);

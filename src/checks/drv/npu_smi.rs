@@ -1,4 +1,4 @@
-//! DRV-NPUSMI: what the driver's own tool says.
+//! DRV-NPUSMI: the output of npu-smi.
 
 use crate::{Context, npu};
 use base::report::Evidence;
@@ -12,7 +12,7 @@ use data::{
 };
 use facts::{Facts, NpuSmi};
 
-/// What explains that npu-smi fails.
+/// Findings that explain a failure of npu-smi.
 const CAUSES: &[FindingId] = &[
     dev_access::ID,
     drv_mounts::ID,
@@ -28,7 +28,7 @@ pub(super) fn npu_smi(ctx: &Context<'_>) -> Outcome {
         return Outcome::NotApplicable(Reason::NoDriver);
     }
     if facts.driver.npu_smi_path.is_none() && facts.driver.npu_smi.is_none() {
-        // In a container it is one of the mounts, and no workload needs it.
+        // In a container, npu-smi is an optional mount that no workload needs.
         if npu::in_container(facts) {
             return Outcome::NotApplicable(Reason::InContainer);
         }
@@ -63,7 +63,7 @@ pub(super) fn npu_smi(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-/// It gave no table.
+/// The finding if npu-smi printed no table.
 fn failure(smi: &NpuSmi) -> Option<RawFinding> {
     let line = smi.error_line.clone().unwrap_or_default();
     let evidence = Evidence::command(&smi.source).value(&line);
@@ -106,7 +106,7 @@ fn health(smi: &NpuSmi) -> Option<RawFinding> {
     Some(found)
 }
 
-/// A node of a device that the driver does not list has lost its chip.
+/// The finding for device nodes whose chip the driver does not list.
 fn count(facts: &Facts, smi: &NpuSmi) -> Option<RawFinding> {
     let nodes = facts.devices.davinci_ids().len();
     (smi.chips.len() < nodes).then(|| {

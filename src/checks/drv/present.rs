@@ -1,4 +1,4 @@
-//! DRV-PRESENT: the driver is installed, and its files say what it is.
+//! DRV-PRESENT: the driver is installed, and its files describe it.
 
 use crate::{Context, npu};
 use base::report::Evidence;
@@ -20,7 +20,7 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
             _ => found.into(),
         };
     }
-    // What a container lacks of the driver is a matter of its mounts.
+    // Driver files that are missing in a container are reported by DRV-MOUNTS.
     if !npu::visible(facts) || npu::in_container(facts) {
         return Outcome::NotApplicable(Reason::NoNpu);
     }
@@ -45,7 +45,7 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     vec![found].into()
 }
 
-/// The driver is there: what is wrong with the files that describe it.
+/// Checks the files that describe an installed driver.
 fn files(facts: &Facts) -> Vec<RawFinding> {
     let driver = &facts.driver;
     let inside = npu::in_container(facts);
@@ -87,8 +87,8 @@ fn files(facts: &Facts) -> Vec<RawFinding> {
     found
 }
 
-/// The fields that this driver's `version.info` has to have. All of 23.0 and later that were
-/// seen have `Innerversion` and `package_version`; older ones may lack them.
+/// The fields that this driver's `version.info` must have. All known files of 23.0 and later have
+/// `Innerversion` and `package_version`; older ones may not have them.
 fn version_fields(file: &InfoFile) -> Vec<&'static str> {
     let major = file.get("Version").and_then(|version| version.split('.').next()?.parse().ok());
     if major.is_some_and(|major: u32| major >= 23) {
@@ -102,7 +102,7 @@ fn incomplete(fields: &str, path: &str) -> RawFinding {
     drv_present::Incomplete { fields, path }.warning()
 }
 
-/// A file without fields that it has to have: cut short, or not what it should be.
+/// Reports a file without required fields: truncated, or a different file.
 pub(super) fn damaged(
     file: &InfoFile,
     wanted: &[&str],

@@ -44,7 +44,7 @@ pub(super) fn alloc(ctx: &Context<'_>) -> Outcome {
     out.into()
 }
 
-/// `key:value` pairs, separated by commas outside of brackets; blanks do not count.
+/// Splits `key:value` pairs, separated by commas outside of brackets, ignoring blanks.
 fn split(text: &str) -> Vec<(String, String)> {
     let mut depth = 0_u32;
     let mut parts = vec![String::new()];

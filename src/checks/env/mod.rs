@@ -1,4 +1,4 @@
-//! Checks of the family `env`: variables that are set to something that cannot be meant.
+//! Checks of the family `env`: variables with values that cannot be intended.
 
 mod alloc;
 mod names;
@@ -23,7 +23,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::Environment, env_preload::ID, preload::preload),
 ];
 
-/// The value of a variable, or why there is none to judge.
+/// The value of a variable, or the outcome if there is no value to check.
 fn value<'c>(ctx: &'c Context<'_>, name: &str) -> Result<&'c str, Outcome> {
     let env = &ctx.facts.env;
     if !env.known {

@@ -1,15 +1,15 @@
-//! Variables whose names are nearly those that the stack reads.
+//! Variables whose names nearly match a variable of the stack.
 
 use crate::Context;
 use base::report::Evidence;
 use base::text::distance_within;
 use data::{EnvVars, Outcome, Reason, findings::env_unknown};
 
-/// Beginnings of names that belong to the Ascend stack alone.
+/// Prefixes of names that only the Ascend stack uses.
 const PREFIXES: &[&str] =
     &["ASCEND", "HCCL_", "TORCH_NPU_", "TORCH_HCCL_", "PYTORCH_NPU_", "ATB_", "ASDOPS_", "LCCL_"];
 
-/// The shortest name that is compared; short ones are near to each other by chance.
+/// Minimum length of a compared name; short ones are similar by chance.
 const SHORTEST: usize = 9;
 
 pub(super) fn unknown(ctx: &Context<'_>) -> Outcome {
@@ -25,7 +25,7 @@ pub(super) fn unknown(ctx: &Context<'_>) -> Outcome {
         .filter_map(|(name, value)| {
             let near = table
                 .all()
-                // The right one is set too: the other is not a slip.
+                // If the similar variable is set too, this one is not a typing error.
                 .filter(|known| env.get(known).is_none())
                 .filter_map(|known| Some((distance_within(name, known, 2)?, known)))
                 .min()?;

@@ -1,4 +1,4 @@
-//! Search paths that let others put their code into a process.
+//! Search paths that let other users place code into a process.
 
 use data::{Outcome, Reason, findings::env_pathsec};
 use std::collections::BTreeSet;
@@ -7,7 +7,7 @@ use crate::Context;
 use base::report::Evidence;
 use facts::SearchEntry;
 
-/// The sticky bit keeps others from replacing files, but not from adding them.
+/// The sticky bit prevents others from replacing files, but not from adding them.
 const OTHERS_WRITE: u32 = 0o002;
 
 pub(super) fn paths(ctx: &Context<'_>) -> Outcome {
@@ -22,11 +22,11 @@ pub(super) fn paths(ctx: &Context<'_>) -> Outcome {
         let evidence = Evidence::env(&entry.variable).value(value);
         let (variable, place) = (&entry.variable, &entry.entry);
         let found = match fault(entry) {
-            // set_env.sh itself leaves one at the end where the variable was not set before:
-            // only one in between was put there by somebody.
+            // set_env.sh leaves an empty entry at the end if the variable was not set before. Only
+            // an entry between two others was set by a user.
             Some("empty") if !value.trim_matches(':').contains("::") => continue,
             Some("empty") => env_pathsec::Empty { variable, entry: place }.info(),
-            // Usual while developing, and only what is imported by name is taken from there.
+            // Common during development, and only modules imported by name are loaded from there.
             Some("relative") if entry.variable == "PYTHONPATH" => {
                 env_pathsec::Relative { variable, entry: place }.info()
             }
@@ -47,12 +47,12 @@ pub(super) fn paths(ctx: &Context<'_>) -> Outcome {
 
 fn fault(entry: &SearchEntry) -> Option<&'static str> {
     if entry.entry.is_empty() {
-        // An empty entry of PYTHONPATH or LD_PRELOAD adds nothing; of LD_LIBRARY_PATH it is the
+        // An empty entry of PYTHONPATH or LD_PRELOAD has no effect; in LD_LIBRARY_PATH it is the
         // working directory.
         return (entry.variable == "LD_LIBRARY_PATH").then_some("empty");
     }
     if !entry.entry.starts_with('/') {
-        // ld.so looks a bare name of LD_PRELOAD up on the search path.
+        // ld.so searches a bare name of LD_PRELOAD on the search path.
         let bare = entry.variable == "LD_PRELOAD" && !entry.entry.contains('/');
         let origin = entry.entry.starts_with("$ORIGIN") || entry.entry.starts_with("${ORIGIN}");
         return (!bare && !origin).then_some("relative");

@@ -1,4 +1,4 @@
-//! `LD_PRELOAD` that has no effect.
+//! `LD_PRELOAD` entries without effect.
 
 use super::value;
 use crate::Context;
@@ -7,7 +7,8 @@ use data::{Outcome, Reason, findings::env_preload};
 
 const FILE: &str = "/etc/ld.so.preload";
 
-/// What the linker says of each entry that it cannot load, and goes on without: `ld.so(8)`.
+/// Reports the entries that the linker cannot load. It prints an error for each and continues:
+/// `ld.so(8)`.
 pub(super) fn preload(ctx: &Context<'_>) -> Outcome {
     let link = &ctx.facts.link;
     let value = value(ctx, "LD_PRELOAD");
@@ -18,7 +19,7 @@ pub(super) fn preload(ctx: &Context<'_>) -> Outcome {
     if let (Err(outcome), false) = (&value, of_file) {
         return outcome.clone();
     }
-    // A copied tree without the system's libraries does not hold those that are preloaded.
+    // A copied tree without the system's libraries does not contain the preloaded ones.
     if link.probe("libc.so.6").is_none() {
         return Outcome::NotChecked(Reason::NotHere { what: "libc.so.6".to_owned() });
     }

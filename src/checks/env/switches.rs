@@ -1,10 +1,10 @@
-//! Debugging and profiling that was left on.
+//! Debugging and profiling switches that are still on.
 
 use crate::Context;
 use base::report::{Evidence, Severity};
 use data::{Outcome, Reason, findings::env_debug};
 
-/// What a switch does.
+/// The effect of a switch.
 enum Effect {
     Blocking,
     Caching,
@@ -14,7 +14,7 @@ enum Effect {
     Stdout,
 }
 
-/// A variable, the values that switch something costly on, the effect, and how grave it is.
+/// A variable, the values that enable something costly, the effect, and the severity.
 type Switch = (&'static str, &'static [&'static str], Effect, Severity);
 
 const SWITCHES: &[Switch] = &[

@@ -1,4 +1,4 @@
-//! `ASCEND_RT_VISIBLE_DEVICES`; the rules are in [`base::visible`].
+//! `ASCEND_RT_VISIBLE_DEVICES`. The rules are in [`base::visible`].
 
 use super::value;
 use crate::{Context, goal};
@@ -13,7 +13,7 @@ pub(super) fn visible(ctx: &Context<'_>) -> Outcome {
     };
     let evidence = Evidence::env(NAME).value(list);
     if list.is_empty() {
-        // Some set it on purpose, to keep a process off the devices.
+        // Some users set it on purpose, to keep a process off the devices.
         let found = if goal::needs_devices(ctx) || ctx.require_npu {
             env_visible::None.error()
         } else {

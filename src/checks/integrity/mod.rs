@@ -1,5 +1,5 @@
-//! Checks of the family `tnpu` that speak about the files themselves: RECORD, the published
-//! wheel, files that belong to nothing. And of other packages: `PY-RECORD`.
+//! Checks of the family `tnpu` about the files themselves: RECORD, the published wheel, unlisted
+//! files. Also the files of other packages: `PY-RECORD`.
 
 pub(super) mod others;
 #[cfg(test)]
@@ -25,13 +25,13 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::TorchNpu, tnpu_unlisted::ID, unlisted),
 ];
 
-/// The distribution whose every file is compared.
+/// The distribution of which every file is compared.
 const PACKAGE: &str = "torch-npu";
-/// The most files that a finding shows.
+/// Maximum number of files in a finding.
 const MAX_SHOWN: usize = 10;
 
-/// The installation that `import torch_npu` loads. Of several dist-infos in one directory it is
-/// the one that describes the files best; the others are stale, which PY-DUP says.
+/// The installation that `import torch_npu` loads. If one directory has several dist-infos, it is
+/// the one that describes the files best; the others are stale, which PY-DUP reports.
 fn installed<'a>(ctx: &Context<'a>) -> Result<&'a PackageIntegrity, Outcome> {
     let packages = || ctx.facts.integrity.packages.iter().filter(|package| package.name == PACKAGE);
     let Some(first) = packages().next() else {
@@ -47,7 +47,7 @@ fn installed<'a>(ctx: &Context<'a>) -> Result<&'a PackageIntegrity, Outcome> {
         .ok_or(Outcome::NotApplicable(Reason::NoTorchNpu))
 }
 
-/// `Err` with the reason, if there was no hashing.
+/// Returns the reason as `Err` if no hashes were computed.
 fn hashed(package: &PackageIntegrity) -> Result<(), Outcome> {
     match package.hash_skipped.as_deref() {
         Some("no_hash") => Err(Outcome::NotChecked(Reason::NoHash)),
@@ -57,8 +57,8 @@ fn hashed(package: &PackageIntegrity) -> Result<(), Outcome> {
     }
 }
 
-/// Whether a wheel was installed whose RECORD is gone. What setuptools installs by itself has
-/// never had one.
+/// Returns whether a wheel was installed whose RECORD is missing. Installations by setuptools never
+/// have one.
 fn has_lost_record(package: &PackageIntegrity) -> bool {
     package.record.is_none() && package.dist_info.ends_with(".dist-info")
 }
@@ -120,7 +120,7 @@ fn record(ctx: &Context<'_>) -> Outcome {
         if let Err(outcome) = hashed(package) {
             return outcome;
         }
-        // SCAN-FORMAT names the rows; what they should have said was not compared.
+        // SCAN-FORMAT names the rows; their files were not compared.
         if !package.bad_rows.is_empty() || package.record_cut {
             return Outcome::NotChecked(Reason::Unreadable { what: record_path(package) });
         }
@@ -139,7 +139,7 @@ fn record(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-/// Whether all files that differ are libraries of which TNPU-ELF says what is wrong with them.
+/// Returns whether all files that differ are libraries whose defects TNPU-ELF reports.
 fn explained_by_elf(ctx: &Context<'_>, changed: &[&FileDifference], others: usize) -> bool {
     let defective: BTreeSet<&str> = ctx
         .facts
@@ -194,7 +194,7 @@ fn manifest(ctx: &Context<'_>) -> Outcome {
             .into()
         }
         "differs" => {
-            // What RECORD also says is said there: one cause, one finding.
+            // TNPU-RECORD reports files that also differ from RECORD: one cause, one finding.
             let known: BTreeSet<&str> =
                 package.differing.iter().map(|difference| difference.path.as_str()).collect();
             let unsaid: Vec<&FileDifference> = upstream
@@ -239,7 +239,7 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
     if package.record_cut {
         return Outcome::NotChecked(Reason::Unreadable { what: record_path(package) });
     }
-    // What a second dist-info of the same directory lists is PY-DUP's matter.
+    // PY-DUP reports files that a second dist-info of the same directory lists.
     let strays: Vec<&String> = package
         .unlisted
         .iter()
@@ -280,12 +280,12 @@ fn unlisted(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-/// The interpreter for commands that the user may paste.
+/// The interpreter, for commands that the user may paste.
 fn python(ctx: &Context<'_>) -> String {
     ctx.facts.python.command().to_owned()
 }
 
-/// Adds the first files as evidence: what was expected and what was found.
+/// Adds the first files as evidence, with expected and actual values.
 fn with_files(
     mut found: RawFinding,
     files: &[&FileDifference],

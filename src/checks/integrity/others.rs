@@ -1,8 +1,8 @@
-//! `PY-RECORD`: modules and libraries of the packages beside `torch_npu`.
+//! `PY-RECORD`: modules and libraries of packages other than `torch_npu`.
 //!
-//! A library of the right size with other bytes is damaged: tools that work on libraries do not
-//! keep their size. One of another size may have been stripped or patched, and a module may have
-//! been edited on purpose: these are told, not judged.
+//! A library with the right size but different bytes is damaged, because tools that modify
+//! libraries change their size. A library of a different size may have been stripped or patched,
+//! and a module may have been edited on purpose, so these are only warnings.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ pub(crate) fn check(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-/// Why a defect of the package could have escaped the comparison.
+/// The reason why the comparison could have missed a defect of the package.
 fn unexamined(package: &PackageIntegrity) -> Option<Reason> {
     if has_lost_record(package) {
         return Some(Reason::NoRecordOf { what: record_path(package) });
@@ -46,7 +46,8 @@ fn unexamined(package: &PackageIntegrity) -> Option<Reason> {
     Some(Reason::Unreadable { what: unreadable.path.clone() })
 }
 
-/// What PY-DUP says of missing files, and TNPU-ELF of libraries, is said there.
+/// Compares the files of a package, without those that other checks report: missing files (PY-DUP)
+/// and defective libraries (TNPU-ELF).
 fn judge(ctx: &Context<'_>, package: &PackageIntegrity) -> Vec<RawFinding> {
     let defective: BTreeSet<&str> = (ctx.facts.link.objects.iter())
         .filter(|object| object.defect.is_some())
@@ -74,7 +75,7 @@ fn judge(ctx: &Context<'_>, package: &PackageIntegrity) -> Vec<RawFinding> {
         let finding = py_record::Resized { count, interpreter, name, path, version };
         add(finding.warning(), &resized);
     }
-    // An empty module has lost what it held; edited ones hold something, and parse.
+    // An empty module has lost its content. Edited modules have content, and parse.
     let is_lost = |file: &&FileDifference| match file.kind.as_str() {
         "cut" | "nul" | "syntax" => true,
         kind => kind == "size" && file.found == "0",
@@ -126,7 +127,7 @@ mod tests {
         });
         let outcome = |facts: &facts::Facts| check(&Context::of(facts, Profile::General));
         assert_eq!(ids(outcome(&facts)), ["blocked: no_record_of"]);
-        // What setuptools installs by itself has never had one.
+        // Installations by setuptools never have a RECORD.
         facts.integrity.packages[0].dist_info = "/s/mindspore-2.7.0.egg-info".to_owned();
         let what = "/s/mindspore-2.7.0.egg-info/RECORD".to_owned();
         assert_eq!(outcome(&facts), Outcome::NotChecked(Reason::NoFile { what }));
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(judged(&[("a.py", "syntax", "3")]), ["error PY-RECORD damaged"]);
         assert_eq!(judged(&[("lib/a.so", "size", "0")]), ["error PY-RECORD damaged"]);
         assert_eq!(judged(&[("lib/a.so", "broken", "9")]), ["error PY-RECORD damaged"]);
-        // PY-DUP speaks of what is missing.
+        // PY-DUP reports missing files.
         assert_eq!(judged(&[("lib/a.so", "missing", "")]), [""; 0]);
         assert_eq!(judged(&[("lib/a.so", "unreadable", "")]).len(), 1);
     }

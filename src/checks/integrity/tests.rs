@@ -1,4 +1,4 @@
-//! The checks over facts that are written by hand.
+//! Tests of the checks with handwritten facts.
 
 use super::*;
 use crate::Profile;
@@ -52,7 +52,7 @@ fn run(check: fn(&Context<'_>) -> Outcome, facts: &Facts) -> Outcome {
     check(&Context::of(facts, Profile::General))
 }
 
-/// Message and severity of what was found, and the ids that may explain it.
+/// Message and severity of the findings, and the IDs that may explain each.
 fn found(outcome: Outcome) -> Vec<(&'static str, Severity, Vec<&'static str>)> {
     match outcome {
         Outcome::Found(found) => found
@@ -166,7 +166,7 @@ fn the_verdict_of_the_published_wheel() {
     assert_eq!(record_only, [("record", Severity::Error, vec![])]);
     let other = found(run(manifest, &facts(vec![with("other_build", &["torch_npu/lib/a.so"])])));
     assert_eq!(other, [("other_build", Severity::Info, vec![])]);
-    // A file that RECORD does not agree with either is the matter of TNPU-RECORD.
+    // TNPU-RECORD reports a file that differs from RECORD, too.
     let mut both = with("differs", &["torch_npu/lib/a.so"]);
     both.differing = vec![differing("hash", "torch_npu/lib/a.so")];
     assert_eq!(found(run(manifest, &facts(vec![both])))[0].2, ["TNPU-RECORD"]);

@@ -9,11 +9,11 @@ use data::{
     findings::{dev_pci, drv_libs, drv_mounts, drv_present, drv_stub},
 };
 
-/// Why libraries of a driver that is here are missing, and of one that is not.
+/// Findings that explain missing libraries of an installed driver, and of a missing one.
 const MOUNTED: &[FindingId] = &[drv_mounts::ID, drv_present::ID];
 const NOT_MOUNTED: &[FindingId] = &[drv_mounts::ID, drv_present::ID, dev_pci::ID];
 
-/// DRV-LIBS: what the Ascend libraries need of the driver.
+/// DRV-LIBS: the driver libraries that the Ascend libraries need.
 pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     let objects = sound(ctx, &["torch-npu", "vllm-ascend", "mindspore", "mooncake"]);
@@ -26,7 +26,7 @@ pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
         return if facts.link.probe(npu::HAL).is_some() {
             Outcome::Passed
         } else if npu::has_driver(facts) {
-            // Nothing that could be examined asks for it.
+            // No object that could be examined needs it.
             Outcome::NotChecked(Reason::LibrariesMissing)
         } else {
             Outcome::NotApplicable(Reason::NoDriver)
@@ -40,7 +40,7 @@ pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
         let found = drv_libs::NotOnPath { dir, libraries, path }.error();
         if cann_not_sourced(ctx) { found.because(NOT_SOURCED) } else { found }
     } else {
-        // An image is built, and looked at, without a driver; the host gives it later.
+        // An image is built and examined without a driver; the host provides it later.
         let needed = npu::visible(facts) || npu::wanted(ctx);
         let severity = if needed { Severity::Error } else { Severity::Info };
         drv_libs::Missing {
@@ -54,8 +54,9 @@ pub(super) fn libraries(ctx: &Context<'_>) -> Outcome {
     vec![with_evidence(found, &group).evidence(library_path(ctx))].into()
 }
 
-/// A container without Ascend packages. The driver's installer tells the loader of a host where its
-/// libraries are; nothing does in a container, and npu-smi does not start without them.
+/// Checks a container without Ascend packages. On a host, the driver's installer registers its
+/// libraries with the loader. In a container they are not registered, and npu-smi does not start
+/// without them.
 fn bare(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     let real = facts.driver.libraries.get(npu::HAL).filter(|path| !is_stub(path));
@@ -73,7 +74,7 @@ fn bare(ctx: &Context<'_>) -> Outcome {
     vec![found.evidence(Evidence::file(path)).evidence(library_path(ctx))].into()
 }
 
-/// Whether a path lies among the stubs that CANN brings for building without a driver.
+/// Returns whether a path is among the stubs in CANN for builds without a driver.
 fn is_stub(path: &str) -> bool {
     path.split('/').any(|part| part == "devlib" || part == "stub")
 }
@@ -91,8 +92,8 @@ pub(super) fn stub(ctx: &Context<'_>) -> Outcome {
         return Outcome::Passed;
     }
     let Some(real) = facts.driver.libraries.get(npu::HAL).filter(|path| !is_stub(path)) else {
-        // Without a driver the stub is what `set_env.sh` puts there; DRV-PRESENT and DRV-MOUNTS
-        // say whether one is needed.
+        // Without a driver, `set_env.sh` adds the stub on purpose. DRV-PRESENT and DRV-MOUNTS
+        // report whether a driver is needed.
         return Outcome::NotApplicable(Reason::NoDriver);
     };
     let dir = real.rsplit_once('/').map_or("/", |(dir, _)| dir);

@@ -1,4 +1,4 @@
-//! TNPU-ELF, HOST-ARCH: the files themselves.
+//! TNPU-ELF, HOST-ARCH: defects of the files.
 
 use super::{Context, SHOWN, display, npu};
 use base::report::Evidence;
@@ -52,7 +52,7 @@ pub(super) fn elf(ctx: &Context<'_>) -> Outcome {
     Outcome::from_partial(found, unexamined)
 }
 
-/// What is wrong with a file that no linker can load.
+/// The defect of a file that no linker can load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Damage {
     Truncated,
@@ -98,13 +98,13 @@ fn describe(defect: &ElfDefect) -> Option<(Damage, String)> {
     })
 }
 
-/// Products that are installed from packages of the vendor, not by pip.
+/// Returns whether a product is installed from packages of the vendor, not by pip.
 fn is_vendor(owner: &str) -> bool {
     ["cann", "atb", "driver"].contains(&owner)
 }
 
-/// Whether all vendor libraries of a copied tree are placeholders: whoever made the copy kept
-/// the names and left the contents out.
+/// Returns whether all vendor libraries of a copied tree are placeholders: the copy has the names
+/// without the contents.
 fn only_placeholders(ctx: &Context<'_>) -> bool {
     let vendor: Vec<&LinkedObject> =
         ctx.facts.link.objects.iter().filter(|object| is_vendor(&object.owner)).collect();
@@ -115,7 +115,7 @@ fn only_placeholders(ctx: &Context<'_>) -> bool {
             .all(|object| matches!(object.defect, Some(ElfDefect::Empty | ElfDefect::NotElf)))
 }
 
-/// HOST-ARCH: everything is built for this machine.
+/// HOST-ARCH: all files are built for this machine.
 pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
     let facts = ctx.facts;
     let Some(host) = &facts.host.arch else { return Outcome::NotChecked(Reason::ArchUnknown) };
@@ -131,7 +131,7 @@ pub(super) fn arch(ctx: &Context<'_>) -> Outcome {
             found.push(with_files(one, arch, &[path]));
         }
     }
-    // A toolkit for another architecture may be there for cross compilation.
+    // A toolkit for another architecture may be installed for cross compilation.
     let active = facts.cann.active();
     let in_use = |object: &&LinkedObject| {
         object.owner != "cann" || active.is_some_and(|install| install.contains(&object.path))

@@ -1,4 +1,4 @@
-//! TNPU-LINK, MOONCAKE-LIB: dependencies that no directory of the search holds.
+//! TNPU-LINK, MOONCAKE-LIB: dependencies that are in no directory of the search path.
 
 use super::{
     Context, Miss, NOT_SOURCED, cann_not_sourced, display, extensions, in_cann, library_path,
@@ -13,13 +13,14 @@ use data::{
     },
 };
 
-/// Classes that other checks speak about.
+/// Classes that other checks report.
 const OTHERS: &[&str] = &["driver", "atb"];
 
-/// Libraries of CANN's support code that the driver package brings too (`driver/lib64/common`).
+/// Libraries of CANN's support code that the driver package contains, too (`driver/lib64/common`).
 const WITH_DRIVER: &[&str] = &["libc_sec.so", "libmmpa.so", "libslog.so"];
 
-/// TNPU-LINK: one finding per kind of library; what only loads on demand is a warning.
+/// TNPU-LINK: one finding per kind of library. Libraries that are loaded only on demand give a
+/// warning.
 pub(super) fn torch_npu(ctx: &Context<'_>) -> Outcome {
     let objects = extensions(ctx);
     if objects.is_empty() {
@@ -37,7 +38,7 @@ pub(super) fn torch_npu(ctx: &Context<'_>) -> Outcome {
         lazy.into_iter().filter(|(_, missing)| !told.contains(&missing.name.as_str())).collect();
     let mut found = by_class(ctx, &eager, Severity::Error);
     found.extend(by_class(ctx, &lazy, Severity::Warning));
-    // A CANN that may not be read is not one that is missing.
+    // An unreadable CANN is not a missing one.
     let before = found.len();
     let denied = npu::hidden_cann(ctx.facts);
     found.retain(|one| denied.is_none() || !one.because.contains(&cann_found::ID));
@@ -97,10 +98,10 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<RawF
                 _ => tnpu_link::Other { count, libraries, owner }.at(severity),
             };
             let found = found.because(because);
-            // What is on the path and was passed over is of another machine.
+            // Libraries that are on the path but were skipped are for another machine.
             let foreign = group.iter().all(|(_, missing)| !missing.skipped.is_empty());
             let found = if foreign { found.because(&[host_arch::ID]) } else { found };
-            // A file that its own package has lost.
+            // A file that is missing from its own package.
             let lost = group.iter().all(|(_, missing)| is_lost(ctx, &missing.name));
             let found = if lost { found.because(&[py_dup::ID]) } else { found };
             let found = with_evidence(found, &group);
@@ -114,8 +115,8 @@ fn by_class(ctx: &Context<'_>, all: &[Miss<'_>], severity: Severity) -> Vec<RawF
     out
 }
 
-/// The driver's libraries, if all of these are among those that it brings and that part of it is
-/// not visible: CANN is whole then.
+/// The library directory of the driver, if all missing libraries belong to the driver package and
+/// its `common` directory is not visible. CANN is then complete.
 fn hidden_driver(ctx: &Context<'_>, group: &[Miss<'_>]) -> Option<String> {
     let driver = &ctx.facts.driver;
     let lib64 = format!("{}/lib64", driver.dir.as_ref()?);
@@ -124,7 +125,7 @@ fn hidden_driver(ctx: &Context<'_>, group: &[Miss<'_>]) -> Option<String> {
     (is_hidden && group.iter().all(brings)).then_some(lib64)
 }
 
-/// MOONCAKE-LIB: the transfer engine is loaded by name, from `/usr/local/lib` as a rule.
+/// MOONCAKE-LIB: the transfer engine is loaded by name, usually from `/usr/local/lib`.
 pub(super) fn mooncake(ctx: &Context<'_>) -> Outcome {
     let objects = sound(ctx, &["mooncake"]);
     if objects.is_empty() {
@@ -147,7 +148,7 @@ pub(super) fn mooncake(ctx: &Context<'_>) -> Outcome {
     vec![with_evidence(found, &group).evidence(library_path(ctx))].into()
 }
 
-/// Whether the RECORD of a package lists a library of this name that is not there.
+/// Returns whether the RECORD of a package lists a missing library of this name.
 fn is_lost(ctx: &Context<'_>, name: &str) -> bool {
     let mut missing = ctx.facts.python.dists.iter().flat_map(|dist| &dist.missing_sample);
     missing.any(|path| path.rsplit('/').next() == Some(name))

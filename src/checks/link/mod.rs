@@ -1,5 +1,5 @@
-//! Checks that rest on the static dynamic linker. They need no version table, and so hold for
-//! versions that none knows.
+//! Checks that use the static dynamic linker. They need no version table, so they work for versions
+//! that are in no table.
 
 mod driver;
 mod files;
@@ -45,7 +45,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check::new(Family::Mooncake, mooncake_lib::ID, libraries::mooncake),
 ];
 
-/// Most pieces of evidence of one kind.
+/// Maximum number of pieces of evidence of one kind.
 const SHOWN: usize = 8;
 
 /// The objects of `owners` that could be examined.
@@ -62,17 +62,17 @@ fn extensions<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
     objects.filter(|object| object.is_extension() && object.defect.is_none()).collect()
 }
 
-/// The packages that these objects belong to, each once.
+/// The packages of these objects, each once.
 fn owners<'a>(objects: &[&'a LinkedObject]) -> Vec<&'a str> {
     let owners: BTreeSet<&str> = objects.iter().map(|object| object.owner.as_str()).collect();
     owners.into_iter().collect()
 }
 
-/// A missing library and the object that is examined.
+/// A missing library and the examined object.
 type Miss<'a> = (&'a LinkedObject, &'a MissingLibrary);
 
-/// Missing libraries that are a fault. Without the environment, one that lies where some
-/// `set_env.sh` may lead to is not.
+/// Missing libraries that are a fault. In an unknown environment, a library elsewhere on the
+/// machine is not, because a `set_env.sh` may add its directory.
 fn misses<'a>(ctx: &Context<'a>, objects: &[&'a LinkedObject]) -> Vec<Miss<'a>> {
     let known = ctx.facts.link.env_known;
     objects
@@ -88,7 +88,7 @@ fn names<'a>(misses: &[Miss<'a>]) -> Vec<&'a str> {
     names.into_iter().collect()
 }
 
-/// Who needs each library, where it lies instead, and what was passed over.
+/// Adds the object that needs each library, copies elsewhere, and skipped copies.
 fn with_evidence(mut found: RawFinding, misses: &[Miss<'_>]) -> RawFinding {
     let mut seen = BTreeSet::new();
     for (_, missing) in misses {
@@ -107,20 +107,20 @@ fn with_evidence(mut found: RawFinding, misses: &[Miss<'_>]) -> RawFinding {
     found
 }
 
-/// Whether a CANN installation on the disk holds the library.
+/// Returns whether a CANN installation on the disk contains the library.
 fn in_cann(ctx: &Context<'_>, missing: &MissingLibrary) -> bool {
     let installs = &ctx.facts.cann.installs;
     missing.elsewhere.iter().any(|path| installs.iter().any(|install| install.contains(path)))
 }
 
-/// Whether some library of CANN itself is missing although it lies in an installation: then
-/// `set_env.sh` of CANN was not sourced, which is one finding of its own.
+/// Returns whether a CANN library is missing on the path although an installation contains it:
+/// CANN's `set_env.sh` was then not sourced, which is a separate finding.
 fn cann_not_sourced(ctx: &Context<'_>) -> bool {
     let objects = ctx.facts.link.objects.iter().flat_map(|object| &object.missing);
     objects.into_iter().any(|missing| missing.class == "cann" && in_cann(ctx, missing))
 }
 
-/// The checks that speak about an environment in which CANN's `set_env.sh` was not sourced.
+/// The checks that report an environment in which CANN's `set_env.sh` was not sourced.
 const NOT_SOURCED: &[FindingId] = &[cann_env::ID, cann_home::ID, cann_mixed::ID];
 
 /// The value of a variable as evidence.
@@ -135,7 +135,7 @@ fn version_of(ctx: &Context<'_>, dist: &str) -> String {
         .map_or_else(|| UNKNOWN_VERSION.to_owned(), |dist| dist.version.clone())
 }
 
-/// How an owner is called in sentences.
+/// The name of an owner in sentences.
 fn display(owner: &str) -> &str {
     match owner {
         "torch-npu" => "torch_npu",

@@ -15,7 +15,7 @@ use facts::{LinkedObject, Nnal, ResolvedLibrary, is_below};
 use std::collections::BTreeMap;
 
 const ATB: &str = "libatb.so";
-/// How the names of NNAL's own libraries begin.
+/// Prefixes of the names of NNAL's libraries.
 const LIBRARIES: &[&str] = &["libasdops", "libatb", "liblcal", "libmki", "libtbe_adapter"];
 
 /// The objects that are linked to ATB.
@@ -25,7 +25,7 @@ fn users<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
     objects.into_iter().filter(|object| object.needed.iter().any(|name| name == ATB)).collect()
 }
 
-/// The installation that the library found belongs to.
+/// The installation of the first matching library.
 fn resolved<'a>(ctx: &Context<'a>) -> Option<(&'a str, Option<&'a Nnal>)> {
     let found = ctx.facts.link.probe(ATB)?;
     let nnal = ctx.facts.cann.nnal.iter().find(|nnal| {
@@ -34,7 +34,8 @@ fn resolved<'a>(ctx: &Context<'a>) -> Option<(&'a str, Option<&'a Nnal>)> {
     Some((found.real.as_str(), nnal))
 }
 
-/// Whether a link to NNAL leads nowhere: what was sourced goes through it.
+/// Returns whether a link to NNAL is broken. A sourced environment refers to NNAL through this
+/// link.
 fn dangles(ctx: &Context<'_>) -> bool {
     let mut links = ctx.facts.cann.links.iter();
     links.any(|link| link.real.is_none() && link.path.contains("/nnal/"))
@@ -77,8 +78,8 @@ pub(super) fn present(ctx: &Context<'_>) -> Outcome {
     vec![with_evidence(found, &group).evidence(library_path(ctx))].into()
 }
 
-/// A library of NNAL that another one of this NNAL asks for, and that is found elsewhere: who
-/// asks, the name, and where it is found.
+/// Finds a library of NNAL that another one of this NNAL needs and that is found elsewhere: the
+/// object that needs it, the name, and the location.
 fn foreign<'a>(ctx: &Context<'a>, nnal: &Nnal) -> Option<(&'a str, &'a str, &'a ResolvedLibrary)> {
     let inside = |path: &str| is_below(path, &nnal.path);
     let loads = &ctx.facts.link.loads;
@@ -94,7 +95,7 @@ fn foreign<'a>(ctx: &Context<'a>, nnal: &Nnal) -> Option<(&'a str, &'a str, &'a 
     })
 }
 
-/// NNAL-VERSION: has all functions that its users call, and the version of CANN.
+/// NNAL-VERSION: it has all functions that its users call, and the version of CANN.
 pub(super) fn version(ctx: &Context<'_>) -> Outcome {
     let cann = ctx.facts.cann.active();
     let Some((path, nnal)) = resolved(ctx) else {
@@ -119,7 +120,7 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
         .map(|(object, symbol)| (object, symbol.name.as_str()))
         .collect();
     if let Some((_, symbol)) = undefined.first() {
-        // Found in the directory of the other ABI: that is the cause.
+        // The library is in the directory of the other ABI, which is the cause.
         let because: &[FindingId] =
             if takes_string(symbol) && abi_differs(ctx, path) { &[nnal_abi::ID] } else { &[] };
         let mut found = nnal_version::Symbols {
@@ -156,7 +157,7 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
     if one == other {
         return Outcome::Passed;
     }
-    // Within a line (8.5.0 and 8.5.1) the interfaces stay.
+    // Within a line (8.5.0 and 8.5.1) the interfaces do not change.
     let same_line = (one.major, one.minor) == (other.major, other.minor);
     let severity = if same_line { Severity::Info } else { Severity::Warning };
     let nnal_place = match &nnal.info {
@@ -176,7 +177,7 @@ pub(super) fn version(ctx: &Context<'_>) -> Outcome {
     .into()
 }
 
-/// Whether the C++ ABI shows in the name of a function.
+/// Returns whether the C++ ABI is part of the name of a function.
 fn takes_string(symbol: &str) -> bool {
     symbol.contains("NSt7__cxx11") || symbol.ends_with("Ss")
 }
@@ -194,8 +195,8 @@ fn abi_differs(ctx: &Context<'_>, path: &str) -> bool {
     named_abi(path).zip(ctx.facts.link.torch_abi).is_some_and(|(have, want)| have != want)
 }
 
-/// NNAL-ABI: the directory for the `std::string` that torch was built with. By itself no fault
-/// (the functions that torch_npu calls take no string), so that a function which is really
+/// NNAL-ABI: the directory for the `std::string` that torch was built with. A mismatch is not a
+/// fault while the functions that torch_npu calls take no string. Only a function that is really
 /// missing makes it one.
 pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
     let Some((path, _)) = resolved(ctx) else { return Outcome::NotApplicable(Reason::NoNnal) };
@@ -218,8 +219,8 @@ pub(super) fn abi(ctx: &Context<'_>) -> Outcome {
             .find(|symbol| symbol.class == "atb" && takes_string(&symbol.name))?;
         Some((object, symbol))
     });
-    // The images of CANN 8.1 to 8.3 name the old ABI and work with a torch of the new one, as
-    // long as every function is found: then there is nothing to do.
+    // The images of CANN 8.1 to 8.3 name the old ABI and work with a torch of the new one, as long
+    // as every function is found. Then no action is needed.
     let all_found = users(ctx).iter().all(|object| object.missing.is_empty());
     let severity = match open {
         Some(_) => Severity::Error,

@@ -1,4 +1,4 @@
-//! TNPU-SYMBOLS, TNPU-ABI: functions that the libraries found do not have.
+//! TNPU-SYMBOLS, TNPU-ABI: functions that are missing in the found libraries.
 
 use super::{Context, display, extensions, owners, version_of};
 use base::report::{Evidence, Severity, UNKNOWN_VERSION};
@@ -12,10 +12,10 @@ use data::{
 };
 use facts::{LinkedObject, UndefinedSymbol};
 
-/// Most symbols that are shown.
+/// Maximum number of displayed symbols.
 const SHOWN: usize = 8;
 
-/// TNPU-SYMBOLS: one finding per owner of the missing functions. ATB's are NNAL-VERSION's.
+/// TNPU-SYMBOLS: one finding per owner of the missing functions. NNAL-VERSION reports those of ATB.
 pub(super) fn symbols(ctx: &Context<'_>) -> Outcome {
     let objects = extensions(ctx);
     if objects.is_empty() {
@@ -24,8 +24,8 @@ pub(super) fn symbols(ctx: &Context<'_>) -> Outcome {
     let mut found = Vec::new();
     for owner in owners(&objects) {
         for class in ["torch", "cann", "torch_npu", "python", "driver", "other"] {
-            // A copied tree may lack libpython or hold a placeholder for the interpreter; a
-            // wheel of another Python is TNPU-WHEELTAG's.
+            // A copied tree may be without libpython or contain a placeholder for the interpreter.
+            // TNPU-WHEELTAG reports a wheel for another Python.
             if class == "python" && ctx.facts.source != "live" {
                 continue;
             }
@@ -41,7 +41,8 @@ pub(super) fn symbols(ctx: &Context<'_>) -> Outcome {
     if !found.is_empty() {
         return found.into();
     }
-    // Silence of a linker that could not look at the libraries is no proof.
+    // If libraries are missing, the linker could not look up all symbols, so an empty result proves
+    // nothing.
     let blind = objects.iter().any(|object| !object.missing.is_empty());
     if blind { Outcome::NotChecked(Reason::LibrariesMissing) } else { Outcome::Passed }
 }
@@ -53,7 +54,7 @@ fn of_class(
     all: &[(&LinkedObject, &UndefinedSymbol)],
 ) -> Option<RawFinding> {
     let (first, symbol) = all.iter().find(|(object, _)| !object.lazy).or(all.first())?;
-    // An unknown owner may be a library that the program loads in a way of its own.
+    // An unknown owner may be a library that the program loads in its own way.
     let severity = if first.lazy || class == "other" { Severity::Warning } else { Severity::Error };
     let because: &[FindingId] = match class {
         "torch" => &[tnpu_abi::ID, torch_version::ID],
@@ -85,7 +86,7 @@ fn of_class(
         _ => tnpu_symbols::Other { count, owner, symbol: by_symbol, version }.at(severity),
     };
     let mut found = found.because(because);
-    // What a damaged file asks for says nothing about who should define it.
+    // The undefined symbols of a damaged file do not show which library should define them.
     let damaged = |path: &str| {
         let mut packages = ctx.facts.integrity.packages.iter();
         packages.any(|package| package.differing.iter().any(|file| file.path == path))

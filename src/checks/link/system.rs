@@ -9,7 +9,7 @@ use data::{
 };
 use facts::{Dist, LinkedObject, MissingVersion};
 
-/// Objects of the Python stack and of CANN that were examined.
+/// Examined objects of the Python stack and of CANN.
 fn objects<'a>(ctx: &Context<'a>) -> Vec<&'a LinkedObject> {
     ctx.facts.link.objects.iter().filter(|object| !object.needed.is_empty()).collect()
 }
@@ -57,7 +57,7 @@ pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
     if ctx.facts.link.probe("libc.so.6").is_some() {
         return Outcome::Passed;
     }
-    // The library itself is not in the copy; its version may be known another way.
+    // The copy does not contain the library; its version may be known from another source.
     let Some(have) = ctx.facts.host.glibc.as_deref() else {
         return Outcome::NotChecked(Reason::VersionUnknown { what: "glibc".to_owned() });
     };
@@ -75,7 +75,7 @@ pub(super) fn glibc(ctx: &Context<'_>) -> Outcome {
     vec![found.evidence(Evidence::file(&object.path).value(format!("GLIBC_{need}")))].into()
 }
 
-/// The finding, with what else helps besides a newer system: older wheels exist for torch and
+/// Creates the finding, with alternatives to a newer system: older wheels for torch and
 /// `torch_npu`, a source distribution for some other packages.
 fn old_glibc(ctx: &Context<'_>, file: &str, need: &str, have: &str, libc: &str) -> RawFinding {
     let holds = |dist: &&Dist| {
@@ -101,7 +101,7 @@ fn old_glibc(ctx: &Context<'_>, file: &str, need: &str, have: &str, libc: &str) 
     }
 }
 
-/// HOST-STDCXX: the C++ library that is found first.
+/// HOST-STDCXX: the first C++ library on the search path.
 pub(super) fn stdcxx(ctx: &Context<'_>) -> Outcome {
     if objects(ctx).is_empty() {
         return Outcome::NotApplicable(Reason::NoLibraries);
@@ -116,7 +116,7 @@ pub(super) fn stdcxx(ctx: &Context<'_>) -> Outcome {
     };
     let prefix = ctx.facts.python.interpreter.as_ref().map(|python| python.prefix.as_str());
     let conda = prefix.is_some_and(|prefix| prefix.len() > 1 && first.found.starts_with(prefix));
-    // The system's own C++ library is as old as its C library: one release, one cause.
+    // The system's C++ library is as old as its C library: one release, one cause.
     let system = ["/lib", "/usr/lib"].iter().any(|dir| first.found.starts_with(dir));
     let have = first.highest.as_deref().unwrap_or("-");
     let (need, file, library) = (&first.version, &first.needed_by, &first.found);
@@ -133,7 +133,7 @@ pub(super) fn stdcxx(ctx: &Context<'_>) -> Outcome {
     vec![found.evidence(library_path(ctx))].into()
 }
 
-/// From this version on glibc keeps room for libraries with static thread storage that are
+/// From this version on, glibc reserves space for libraries with static thread storage that are
 /// loaded late (`glibc.rtld.optional_static_tls`).
 const ROOM_SINCE: [u32; 2] = [2, 32];
 

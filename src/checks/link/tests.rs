@@ -1,4 +1,4 @@
-//! Judgement of facts that are written out here.
+//! Tests of the checks with handwritten facts.
 
 use crate::{Context, Profile};
 use base::report::Severity;
@@ -95,7 +95,7 @@ fn judge(facts: &Facts) -> Vec<RawFinding> {
         .collect()
 }
 
-/// Id, message and severity of all findings.
+/// ID, message and severity of all findings.
 fn lines(facts: &Facts) -> Vec<String> {
     judge(facts)
         .iter()
@@ -125,7 +125,7 @@ fn cann_on_disk_means_that_its_environment_is_missing() {
     assert_eq!(lines(&facts), ["TNPU-LINK cann error"]);
     assert!(found[0].because.contains(&cann_env::ID));
     assert_eq!(found[0].args["set_env"], format!("{CANN}/set_env.sh"));
-    // Without the environment nobody can say that it is not on the path.
+    // Without the environment, the path is unknown.
     facts.link.env_known = false;
     assert!(judge(&facts).is_empty());
 }
@@ -225,7 +225,7 @@ fn old_runtimes_are_named_with_both_versions() {
     assert_eq!(of_package(&mut facts, "torch-npu", "2.6.0"), "HOST-GLIBC old_torch error");
     assert_eq!(of_package(&mut facts, "vllm-ascend", "0.18.0"), "HOST-GLIBC old_package error");
     assert_eq!(of_package(&mut facts, "triton-ascend", "3.2.0"), "HOST-GLIBC old error");
-    // A copy without the library, but with a version that is known from its name.
+    // A copy without the library, whose version is known from its name.
     let mut facts = healthy();
     facts.link.probes.insert("libc.so.6".to_owned(), None);
     facts.host.glibc = Some("2.17".to_owned());

@@ -1,9 +1,9 @@
-//! Which versions a plan leads to.
+//! Chooses the versions of a plan.
 //!
-//! Every row of the matrix that serves the goal is a candidate, with the CANN and the Python of
-//! the machine and with others. Its cost is what has to be changed for it, and what the checks of
-//! versions still find in it. The cheapest is taken; of equal ones the first, and those come first
-//! that keep what is installed, then recommended and newer ones.
+//! Every row of the matrix that serves the goal is a candidate, with the CANN and the Python of the
+//! machine and with others. Its cost is the sum of the required changes and of the remaining
+//! findings of the version checks. The cheapest candidate wins. Of equal ones, the first wins:
+//! candidates that keep installed versions come first, then recommended and newer ones.
 
 use std::collections::BTreeSet;
 
@@ -21,41 +21,41 @@ use super::simulate::{self, Judgement, Versions};
 use crate::compat_advice::{CompatRequest, describe_machine};
 use crate::{Context, goal};
 
-/// The Pythons that are tried beside that of the machine, the usual ones first.
+/// The Python versions to try in addition to that of the machine, the most common ones first.
 const PYTHONS: [&str; 5] = ["3.11", "3.10", "3.12", "3.9", "3.13"];
 
-/// What a change costs. Only the order counts: another torch_npu is installed in minutes, another
-/// CANN is a large download and often needs root, another torch may need other code, and another
-/// Python a new environment. What a finding asks for costs least.
+/// Costs of changes. Only the order counts: another torch_npu is installed in minutes, another CANN
+/// is a large download and often needs root, another torch may need other code, and another Python
+/// requires a new environment. A change requested by a finding has the lowest cost.
 const ASKED: u32 = 1;
 const PACKAGE: u32 = 2;
 const SERVER: u32 = 5;
 const CANN: u32 = 10;
 const TORCH: u32 = 14;
 const PYTHON: u32 = 24;
-/// A newer driver, on the host itself and where the host is out of reach.
+/// A newer driver, on the host and in a container, which cannot change the driver.
 const DRIVER: u32 = 12;
 const DRIVER_OF_CONTAINER: u32 = 40;
 const NEW_WARNING: u32 = 3;
-/// The pair is one that the vendor accepts, not one that it recommends.
+/// The vendor accepts the pair, but does not recommend it.
 const ACCEPTED_ONLY: u32 = 1;
-/// A candidate for a release, where the machine has none.
+/// A release candidate, if the machine has none.
 const PRERELEASE: u32 = 4;
-/// No table knows whether the versions fit.
+/// No table contains the combination of versions.
 const UNTESTED: u32 = 6;
 /// No step removes the error.
 const CONTRADICTION: u32 = 1000;
 
-/// The versions that were chosen.
+/// The chosen versions.
 pub(super) struct Choice {
     pub(super) versions: Versions,
-    /// The commands that install them, and those parts of CANN that are asked for.
+    /// The commands that install them, and the requested parts of CANN.
     pub(super) install: Vec<InstallStep>,
-    /// What the checks of versions say; of findings, errors and warnings that were not there before.
+    /// The results of the version checks. Of findings, only new errors and warnings are included.
     pub(super) judgement: Judgement,
 }
 
-/// The key of the version that a component is installed in: CANN has one for all of its parts.
+/// The key of the version of a component: all parts of CANN share one.
 pub(super) const fn version_key(part: Component) -> Component {
     match part {
         Component::Ops | Component::Nnal => Component::Toolkit,
@@ -66,7 +66,7 @@ pub(super) const fn version_key(part: Component) -> Component {
 /// Chooses the versions; `None` if no row of the matrix fits the machine.
 pub(super) fn choose(ctx: &Context<'_>, gathered: &Gathered, before: &[Finding]) -> Option<Choice> {
     let here = simulate::installed(ctx.facts);
-    // What is linked against what has no part in versions, and it is large.
+    // The results of the static linker do not depend on versions, and they are large.
     let mut facts = ctx.facts.clone();
     facts.link = facts::Link::default();
     let ctx = &Context { facts: &facts, ..*ctx };
@@ -97,7 +97,7 @@ pub(super) fn choose(ctx: &Context<'_>, gathered: &Gathered, before: &[Finding])
     best.map(|(_, choice)| choice)
 }
 
-/// Whether the plan installs a candidate for a release of vllm-ascend.
+/// Returns whether the plan installs a release candidate of vllm-ascend.
 fn chooses_prerelease(versions: &Versions, here: &Versions) -> bool {
     let chosen = versions.get(&Component::VllmAscend);
     let is_candidate =
@@ -108,7 +108,7 @@ fn chooses_prerelease(versions: &Versions, here: &Versions) -> bool {
 fn cost_of_changes(versions: &Versions, here: &Versions, gathered: &Gathered) -> u32 {
     let changed = simulate::changed(versions, here);
     let cost = |part: &Component| match part {
-        // What is absent, or in question, is chosen freely.
+        // Components that are absent or contested can be chosen freely.
         part if gathered.chooses(*part) || gathered.asks(*part) && !here.contains_key(part) => {
             ASKED
         }
@@ -132,13 +132,13 @@ fn cost_of(ctx: &Context<'_>, found: &Finding) -> u32 {
     match (of_driver, ctx.facts.host.container.inside == Some(true), is_settled) {
         (true, true, _) => DRIVER_OF_CONTAINER,
         (true, false, _) => DRIVER,
-        // Choosing versions again settles nothing: this is the choice.
+        // Choosing versions again would not resolve the finding, because this is the choice.
         (false, _, true) if steps.installs.keys().all(|part| *part == Component::Numpy) => PACKAGE,
         _ => CONTRADICTION,
     }
 }
 
-/// Versions that some row of the matrix puts together, and how to install them.
+/// Combinations of versions in the rows of the matrix, and how to install them.
 fn candidates(ctx: &Context<'_>, here: &Versions) -> Vec<(Versions, Plan, Machine)> {
     let machine = describe_machine(ctx.facts, &CompatRequest::default());
     let mut machines = vec![machine.clone()];
@@ -156,7 +156,7 @@ fn candidates(ctx: &Context<'_>, here: &Versions) -> Vec<(Versions, Plan, Machin
         for (wish, plugin) in &wishes {
             let kept = RequestedVersions { cann: machine.cann.clone(), ..wish.clone() };
             let of_cann = |version| RequestedVersions { cann: Some(version), ..wish.clone() };
-            // Of what is installed, every CANN that accepts it comes into question.
+            // If torch_npu is requested, every CANN release is tried.
             let others = ctx
                 .matrix
                 .cann
@@ -170,7 +170,7 @@ fn candidates(ctx: &Context<'_>, here: &Versions) -> Vec<(Versions, Plan, Machin
                 let Some(plan) = advise(ctx.matrix, wish, machine) else { continue };
                 let versions = versions_of(&plan, *plugin, machine, here);
                 if serves_chip(ctx.matrix, &versions, machine) {
-                    // The commands name the CANN that is there.
+                    // The commands name the installed CANN.
                     let there = Machine { cann: kept.cann.clone(), ..machine.clone() };
                     let plan = advise(ctx.matrix, &pinned(wish, &versions), &there).unwrap_or(plan);
                     all.push((versions, plan, there));
@@ -181,7 +181,7 @@ fn candidates(ctx: &Context<'_>, here: &Versions) -> Vec<(Versions, Plan, Machin
     all
 }
 
-/// The same wish, for the CANN that was chosen.
+/// The same request, for the chosen CANN.
 fn pinned(wish: &RequestedVersions, versions: &Versions) -> RequestedVersions {
     let parse = |part| versions.get(&part).and_then(|text| text.parse().ok()).map(Parsed);
     RequestedVersions {
@@ -198,7 +198,7 @@ fn advise(matrix: &Matrix, wish: &RequestedVersions, machine: &Machine) -> Optio
     }
 }
 
-/// What may be wished for the goal, what is installed first.
+/// The possible requests for the goal, those for installed versions first.
 fn wishes<'a>(ctx: &Context<'a>) -> Vec<(RequestedVersions, Option<&'a VllmAscend>)> {
     let none = RequestedVersions::default;
     let version = |name: &str| -> Option<Version> {
@@ -272,14 +272,14 @@ fn versions_of(
     versions
 }
 
-/// Whether the CANN has operators for the chip, as far as both are known.
+/// Returns whether the CANN has operators for the chip, as far as both are known.
 fn serves_chip(matrix: &Matrix, versions: &Versions, machine: &Machine) -> bool {
     let cann = versions.get(&Component::Toolkit).and_then(|text| text.parse().ok());
     let (Some(cann), Some(chip)) = (cann, &machine.chip) else { return true };
     matrix.cann_serves_chip(&cann, chip)
 }
 
-/// The commands of a plan, and those for parts of a CANN that is already there.
+/// The commands of a plan, and those for parts of an installed CANN.
 fn install_steps(plan: &Plan, machine: &Machine, gathered: &Gathered) -> Vec<InstallStep> {
     let mut steps = plan.steps().to_vec();
     let (cann, atb) = match plan {

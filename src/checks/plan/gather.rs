@@ -1,4 +1,4 @@
-//! The steps that findings ask for.
+//! Gathers the steps that findings request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use data::{Catalog, Component, FixTemplate};
 
 use super::PlanStep;
 
-/// The components that a plan installs in a version of its choice.
+/// The components whose versions a plan chooses.
 const PACKAGES: [Component; 7] = [
     Component::Vllm,
     Component::VllmAscend,
@@ -18,42 +18,42 @@ const PACKAGES: [Component; 7] = [
     Component::Numpy,
 ];
 
-/// What findings ask for.
+/// The requests of findings.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    /// Steps that are the same whatever versions are chosen.
+    /// Steps that do not depend on the chosen versions.
     pub(super) steps: Vec<PlanStep>,
-    /// Components that have to be installed, with the steps of the findings for it.
+    /// Components to install, with the steps of the findings that request it.
     pub(super) installs: BTreeMap<Component, Vec<PlanStep>>,
 }
 
 impl Gathered {
-    /// The components that have to be installed whatever versions are chosen: something takes them
-    /// away, or they are damaged.
+    /// The components to install regardless of the chosen versions: a step removes them, or they
+    /// are damaged.
     pub(super) fn asked(&self) -> impl Iterator<Item = Component> {
         let asked =
             |steps: &Vec<PlanStep>| steps.is_empty() || steps.iter().any(|step| !step.is_judged());
         self.installs.iter().filter(move |(_, steps)| asked(steps)).map(|(part, _)| *part)
     }
 
-    /// Whether findings ask for a component.
+    /// Returns whether findings request a component.
     pub(super) fn asks(&self, part: Component) -> bool {
         self.installs.contains_key(&part)
     }
 
-    /// Whether findings ask for another version of a component.
+    /// Returns whether findings request another version of a component.
     pub(super) fn chooses(&self, part: Component) -> bool {
         self.installs.get(&part).is_some_and(|steps| steps.iter().any(PlanStep::is_judged))
     }
 
-    /// The findings that ask for a component.
+    /// The findings that request a component.
     pub(super) fn findings(&self, part: Component) -> Vec<String> {
         let steps = self.installs.get(&part).into_iter().flatten();
         let all: BTreeSet<&String> = steps.flat_map(|step| &step.findings).collect();
         all.into_iter().cloned().collect()
     }
 
-    /// The findings that ask for any.
+    /// The findings that request any component.
     pub(super) fn all_findings(&self) -> Vec<String> {
         let all: BTreeSet<String> =
             self.installs.keys().flat_map(|part| self.findings(*part)).collect();
@@ -61,8 +61,8 @@ impl Gathered {
     }
 }
 
-/// Gathers the steps of findings. A finding without a step that changes something keeps its first
-/// one, so that no error is left out.
+/// Gathers the steps of findings. A finding whose steps change nothing keeps its first one, so that
+/// every error is covered.
 pub(super) fn gather<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Gathered {
     let mut gathered = Gathered::default();
     for finding in findings {
@@ -104,7 +104,7 @@ pub(super) fn gather<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Gat
     gathered
 }
 
-/// What a step takes away, so that it has to be installed afterwards.
+/// The components that a step removes, so that they must be installed afterwards.
 fn removed(step: &PlanStep) -> impl Iterator<Item = Component> {
     let run = step.run.clone().unwrap_or_default();
     let removes = run.contains("-m pip uninstall") && !run.contains("-m pip install");
@@ -120,7 +120,7 @@ fn templates(finding: &Finding) -> &'static [FixTemplate] {
     message.map_or(&[], |message| message.fix.as_slice())
 }
 
-/// Whether a command of pip names a distribution.
+/// Returns whether a pip command names a distribution.
 pub(super) fn names(run: &str, distribution: &str) -> bool {
     let Some((_, arguments)) = run.split_once("-m pip ") else { return false };
     let is_name = |c: char| c.is_alphanumeric() || "-_.".contains(c);

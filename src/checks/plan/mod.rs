@@ -1,11 +1,11 @@
-//! `check --plan`: the steps that lead to the goal, in order.
+//! `check --plan`: the ordered steps to the goal.
 //!
-//! Input: facts and the report of a check. Output: steps, the versions that they lead to, and what
-//! the checks of versions say of these. A finding knows its own remedy and not those of the
-//! others, so that remedies may undo each other. Versions are therefore chosen together
-//! ([`choose`]): each candidate is laid over the facts, the checks of versions run over them
-//! ([`simulate`]), and the one that leaves the least to do is taken. Of findings that these checks
-//! made, only what they still find in the chosen versions has steps.
+//! Input: facts and the report of a check. Output: steps, the resulting versions, and the results
+//! of the version checks for them. A finding has its own remedy, so the remedies of several
+//! findings may undo each other. Versions are therefore chosen together ([`choose`]): each
+//! candidate replaces the versions in the facts, the version checks run over them ([`simulate`]),
+//! and the candidate with the fewest remaining changes wins. Findings of the version checks have
+//! steps only if the checks still report them for the chosen versions.
 
 mod choose;
 mod gather;
@@ -40,13 +40,13 @@ pub struct RepairPlan {
     pub steps: Vec<PlanStep>,
     /// The checks that ran over these versions.
     pub tested: Vec<String>,
-    /// Those that had not what they need, with the reason.
+    /// Checks whose inputs were missing, with the reason.
     pub untested: Vec<Untested>,
-    /// What they still find and no step removes.
+    /// Remaining findings that no step removes.
     pub remaining: Vec<Remaining>,
-    /// What of the goal could not be examined, with the evidence that would settle it.
+    /// Links of the goal that could not be examined, with the evidence that would settle them.
     pub open: Vec<Text>,
-    /// How many warnings and remarks have no part in the plan.
+    /// Number of warnings and remarks that are not part of the plan.
     pub left_out: usize,
 }
 
@@ -54,33 +54,33 @@ pub struct RepairPlan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlanStep {
-    /// When it is carried out; null if it only shows what to do.
+    /// The phase of the step; null if it only describes an action.
     pub phase: Option<Phase>,
-    /// What it takes beside its command.
+    /// Requirements in addition to its command.
     pub needs: Vec<Requirement>,
-    /// What to do.
+    /// The description of the action.
     pub text: Text,
     /// The command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// The findings that ask for it.
+    /// The findings that request it.
     pub findings: Vec<String>,
 }
 
 impl PlanStep {
-    /// Whether it loads the environment of CANN or NNAL.
+    /// Returns whether it loads the environment of CANN or NNAL.
     fn sources(&self) -> bool {
         self.phase == Some(Phase::Environment)
             && self.run.as_ref().is_some_and(|run| run.starts_with("source "))
     }
 
-    /// Whether all that ask for it are checks of versions, which run again over the planned ones.
+    /// Returns whether only version checks request it, which run again over the planned versions.
     fn is_judged(&self) -> bool {
         self.findings.iter().all(|id| simulate::judges(id))
     }
 }
 
-/// What is still found in the planned versions.
+/// A finding that remains in the planned versions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remaining {
@@ -88,7 +88,7 @@ pub struct Remaining {
     pub id: String,
     /// Its severity.
     pub severity: Severity,
-    /// What it says.
+    /// Its title.
     pub title: Text,
 }
 
@@ -98,11 +98,11 @@ pub struct Remaining {
 pub struct Untested {
     /// The check.
     pub id: String,
-    /// Why.
+    /// The reason.
     pub reason: Text,
 }
 
-/// Plans the way from the state of a report to its goal.
+/// Plans the steps from the state of a report to its goal.
 pub fn plan(ctx: &Context<'_>, report: &Report) -> RepairPlan {
     let errors: Vec<_> =
         report.findings.iter().filter(|found| found.severity == Severity::Error).collect();
@@ -121,11 +121,11 @@ pub fn plan(ctx: &Context<'_>, report: &Report) -> RepairPlan {
         left_out: report.findings.len() - errors.len(),
     };
     if let Some(choice) = choice {
-        // What asks for other versions has its answer in the choice.
+        // The chosen versions replace the requests for other versions.
         gathered.steps.retain(|step| !step.is_judged());
         let mut steps = std::mem::take(&mut gathered.steps);
         install(ctx, &gathered, &choice, &mut steps);
-        // What is still found has steps of its own, such as a newer driver or an older numpy.
+        // Remaining findings have separate steps, such as a newer driver or an older numpy.
         let errors =
             choice.judgement.found.iter().filter(|found| found.severity == Severity::Error);
         let after = gather::gather(errors);
@@ -151,7 +151,7 @@ pub fn plan(ctx: &Context<'_>, report: &Report) -> RepairPlan {
             untested.map(|(id, reason)| Untested { id: id.to_owned(), reason }).collect();
         plan.versions = choice.versions;
     } else {
-        // No table knows versions that fit: what the findings say of themselves is all there is.
+        // No table contains compatible versions, so only the steps of the findings remain.
         plan.steps = gathered.steps;
         plan.steps.extend(gathered.installs.into_values().flatten());
     }
@@ -159,7 +159,7 @@ pub fn plan(ctx: &Context<'_>, report: &Report) -> RepairPlan {
     plan
 }
 
-/// The steps for the versions that were chosen.
+/// Adds the steps for the chosen versions.
 fn install(ctx: &Context<'_>, gathered: &Gathered, choice: &Choice, steps: &mut Vec<PlanStep>) {
     let here = simulate::installed(ctx.facts);
     let mut changed = simulate::changed(&choice.versions, &here);
@@ -169,7 +169,7 @@ fn install(ctx: &Context<'_>, gathered: &Gathered, choice: &Choice, steps: &mut 
         changed.extend(packages.filter(|part| part.distribution().is_some()));
     }
     let due = due(gathered, &changed);
-    // A package that gets another version needs no repair of the one that it has.
+    // A package that gets another version needs no repair of the installed one.
     steps.retain(|step| {
         let run = step.run.as_deref().unwrap_or_default();
         !changed.iter().filter_map(|part| part.distribution()).any(|name| gather::names(run, name))
@@ -227,7 +227,7 @@ fn install(ctx: &Context<'_>, gathered: &Gathered, choice: &Choice, steps: &mut 
             findings: if own.is_empty() { gathered.all_findings() } else { own },
         });
     }
-    // What no row of the matrix describes keeps the steps of its findings.
+    // Components in no row of the matrix keep the steps of their findings.
     for (part, own) in &gathered.installs {
         let described = choice.install.iter().any(|step| step.installs == Some(*part));
         if !described {
@@ -236,7 +236,7 @@ fn install(ctx: &Context<'_>, gathered: &Gathered, choice: &Choice, steps: &mut 
     }
 }
 
-/// The command for an environment with another Python: that of conda where conda is in use.
+/// The command for an environment with another Python: that of conda if conda is in use.
 fn new_environment(ctx: &Context<'_>, python: &str) -> String {
     let interpreter = ctx.facts.python.interpreter.as_ref();
     if interpreter.is_some_and(|interpreter| interpreter.kind == "conda") {
@@ -245,13 +245,13 @@ fn new_environment(ctx: &Context<'_>, python: &str) -> String {
     format!("python{python} -m venv ~/ascend && . ~/ascend/bin/activate")
 }
 
-/// The components that are installed, anew or again.
+/// The components to install or reinstall.
 fn due(gathered: &Gathered, changed: &BTreeSet<Component>) -> BTreeSet<Component> {
     let mut due: BTreeSet<Component> = gathered.asked().chain(changed.iter().copied()).collect();
     if changed.contains(&Component::Toolkit) {
         due.extend([Component::Ops, Component::Nnal]);
     }
-    // Whatever installs vLLM brings a torch of its own, which is put right afterwards.
+    // Installing vLLM replaces torch, which must be corrected afterwards.
     let vllm = [Component::Vllm, Component::VllmAscend];
     if vllm.iter().any(|part| due.contains(part)) {
         due.extend([Component::Torch, Component::TorchNpu]);
@@ -259,7 +259,7 @@ fn due(gathered: &Gathered, changed: &BTreeSet<Component>) -> BTreeSet<Component
     due
 }
 
-/// What of the goal could not be examined.
+/// Links of the goal that could not be examined.
 fn open_points(report: &Report) -> Vec<Text> {
     let links = report.proof.iter().flat_map(|proof| &proof.links);
     let open = links.filter(|link| link.need == Need::Required).filter_map(|link| {

@@ -2,9 +2,8 @@
 
 use super::PlanStep;
 
-/// Sorts steps by their phase, and makes one of equal ones. A look comes first: it decides what
-/// follows. Within a phase the order stays, but what is removed is removed before anything is
-/// installed.
+/// Sorts steps by their phase, and merges equal ones. Inspections come first, because they decide
+/// the next steps. Within a phase the order is kept, but removals precede installations.
 pub(super) fn put_in_order(steps: Vec<PlanStep>) -> Vec<PlanStep> {
     let mut all: Vec<PlanStep> = Vec::new();
     for step in steps {

@@ -1,4 +1,4 @@
-//! Facts as they would be with other versions, and what the checks of versions say of them.
+//! Simulates other versions: changes the facts, and runs the version checks on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,10 +18,10 @@ use facts::{CannInstall, Dist, Facts, InfoFile};
 
 use crate::Context;
 
-/// Versions by component; CANN is that of its toolkit.
+/// Versions by component; CANN has the version of its toolkit.
 pub(super) type Versions = BTreeMap<Component, String>;
 
-/// The checks that judge versions and nothing else.
+/// The checks that compare only versions.
 const CHECKS: [FindingId; 10] = [
     py_interp::ID,
     torch_version::ID,
@@ -35,7 +35,7 @@ const CHECKS: [FindingId; 10] = [
     ms_cann::ID,
 ];
 
-/// Whether a finding is one of these checks'.
+/// Returns whether a finding belongs to one of these checks.
 pub(super) fn judges(finding: &str) -> bool {
     CHECKS.iter().any(|id| id.as_str() == finding)
 }
@@ -71,7 +71,7 @@ pub(crate) fn python(facts: &Facts) -> Option<String> {
     Some(format!("{}.{}", parts.next()?, parts.next()?))
 }
 
-/// The components of which a plan has another version than the machine.
+/// The components whose planned version differs from that of the machine.
 pub(super) fn changed(planned: &Versions, here: &Versions) -> BTreeSet<Component> {
     planned
         .iter()
@@ -80,18 +80,18 @@ pub(super) fn changed(planned: &Versions, here: &Versions) -> BTreeSet<Component
         .collect()
 }
 
-/// What the checks of versions say of planned ones.
+/// The results of the version checks for planned versions.
 #[derive(Debug, Default)]
 pub(super) struct Judgement {
-    /// What they find, as it would be shown.
+    /// The findings, with their texts.
     pub(super) found: Vec<Finding>,
-    /// The checks that had what they need.
+    /// The checks with complete inputs.
     pub(super) tested: Vec<&'static str>,
-    /// The checks that had not, each with the reason.
+    /// The other checks, each with the reason.
     pub(super) untested: Vec<(&'static str, Text)>,
 }
 
-/// Runs the checks of versions over planned ones.
+/// Runs the version checks with planned versions.
 pub(super) fn judge(ctx: &Context<'_>, planned: &Versions) -> Judgement {
     let changed = changed(planned, &installed(ctx.facts));
     let facts = lay_over(ctx.facts, planned, &changed);
@@ -104,7 +104,7 @@ pub(super) fn judge(ctx: &Context<'_>, planned: &Versions) -> Judgement {
             Outcome::Passed => judgement.tested.push(id),
             Outcome::Found(found) | Outcome::FoundInPart(found, _) => {
                 judgement.tested.push(id);
-                // Installing a package brings what it imports.
+                // Installing a package also installs its imports.
                 let brings = |found: &RawFinding| {
                     found.id == py_constraints::ID
                         && found.message == "imports"
@@ -146,7 +146,8 @@ fn lay_over(facts: &Facts, planned: &Versions, changed: &BTreeSet<Component>) ->
     facts
 }
 
-/// What another release requires is not known: its requirements are those of the matrix.
+/// Replaces a package. The requirements of another release are unknown, so those of the matrix
+/// apply.
 fn set_package(facts: &mut Facts, name: &str, version: &str) {
     if name == "torch" {
         facts.python.torch.version_py = None;

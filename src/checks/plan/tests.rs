@@ -57,7 +57,7 @@ fn every_step_says_when_and_where() {
 
 #[test]
 fn one_error_more_never_repeats_a_step() {
-    // torch of another release, no torch_npu of it for this Python, and an empty machine beside.
+    // torch of another release without a torch_npu for this Python, and an empty machine.
     let mut facts = facts_with(
         python("3.11"),
         vec![dist("torch", "2.9.0"), dist("torch-npu", "2.7.1"), dist("vllm-ascend", "0.11.0")],
@@ -84,7 +84,7 @@ fn versions_that_no_table_knows_keep_the_words_of_the_findings() {
     let facts =
         facts_with(python("3.11"), vec![dist("torch", "99.1.0"), dist("torch-npu", "98.0.0")]);
     let plan = planned(&facts, Profile::Import);
-    // The choice falls on versions that fit, or nothing is claimed to be tested.
+    // The chosen versions are compatible, or the plan lists no tested checks.
     assert_eq!(plan.versions.is_empty(), plan.tested.is_empty());
     assert!(!plan.steps.is_empty());
 }

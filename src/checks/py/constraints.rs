@@ -1,5 +1,5 @@
-//! `PY-CONSTRAINTS`: the requirements of the stack's packages against what is installed, as
-//! `pip check` would do it, but knowing which conflicts are harmless.
+//! `PY-CONSTRAINTS`: compares the requirements of the stack's packages with the installed versions,
+//! like `pip check`, but with a list of harmless conflicts.
 
 use data::{
     FindingId, Outcome, RawFinding, Reason,
@@ -17,7 +17,7 @@ use crate::{Context, compat::lacks_triton, goal, pep};
 use base::report::{Evidence, Severity};
 use facts::{Dist, Python};
 
-/// Whose requirements are looked at.
+/// Packages whose requirements are checked.
 const REQUIRERS: &[&str] = &[
     "accelerate",
     "compressed-tensors",
@@ -37,16 +37,16 @@ const REQUIRERS: &[&str] = &[
     "xgrammar",
 ];
 
-/// Needed to build a package and not to run it.
+/// Needed only to build a package, not to run it.
 const BUILD_TOOLS: &[&str] =
     &["cmake", "ninja", "packaging", "pip", "pybind11", "setuptools", "setuptools-scm", "wheel"];
 
-/// What vllm's own metadata pins for its GPU builds. vllm-ascend runs with what torch_npu needs,
-/// and its maintainers say to ignore pip's complaint (vllm 0.18 asks for torch 2.10, vllm-ascend
-/// 0.18 for 2.9).
+/// Packages that vllm's metadata pins for its GPU builds. vllm-ascend runs with the versions that
+/// torch_npu needs, and its maintainers recommend to ignore the error of pip (vllm 0.18 requires
+/// torch 2.10, vllm-ascend 0.18 requires 2.9).
 const PINNED_FOR_GPU: &[&str] = &["torch", "torchaudio", "torchvision", "triton"];
 
-/// One requirement that is not met.
+/// A requirement that is not met.
 struct Conflict<'a> {
     by: &'a Dist,
     name: &'a str,
@@ -54,12 +54,13 @@ struct Conflict<'a> {
     text: &'a str,
     source: Evidence,
     installed: &'a Dist,
-    /// Whether the workload does not start with it.
+    /// Whether the conflict prevents the workload from starting.
     breaks: bool,
 }
 
-/// Whether the goal depends on this package, and the requirement is violated by a release of
-/// another series, whose interfaces may differ. torchvision has no release for two torch.
+/// Returns whether the goal depends on this package, and the requirement is violated by a release
+/// of another series, whose interfaces may differ. No release of torchvision supports two torch
+/// releases.
 fn stops(goal: &str, by: &Dist, requirement: &pep::Requirement, installed: &Dist) -> bool {
     let Some(version) = pep::version(&installed.version) else { return false };
     let of_goal: &[&str] = match goal {
@@ -74,7 +75,7 @@ fn stops(goal: &str, by: &Dist, requirement: &pep::Requirement, installed: &Dist
         || of_goal.contains(&by.name.as_str()) && pep::is_other_series(&requirement.spec, &version)
 }
 
-/// Whether torchvision was built for another torch than the installed one.
+/// Returns whether torchvision was built for another torch than the installed one.
 fn is_for_other_torch(python: &Python, env: &MarkerEnvironment) -> bool {
     let version = python.dist("torch").and_then(|torch| pep::version(&torch.version));
     let Some((vision, version)) = python.dist("torchvision").zip(version) else { return false };
@@ -97,13 +98,14 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     };
     let (mut found, imported) = imports::find(ctx);
     let goal = goal::select(ctx);
-    // What torch imports is known; of the others it is not known whether they start.
+    // The imports of torch are known. It is unknown whether the other packages start without
+    // theirs.
     let served = |dist: &&Dist| goal::starts(ctx, &dist.name) && !is_torch(&dist.name);
     let served: Vec<&Dist> = stack.iter().copied().filter(served).collect();
     let (mut missing, is_whole) = requirements::missing_below(ctx, &env, &served);
     missing.retain(|(by, name)| is_untold(ctx, &imported, by, name));
     let mut unproven = imported.likely.clone();
-    // That torch or torch_npu is missing has a check of its own.
+    // Separate checks report a missing torch or torch_npu.
     let names = missing.iter().map(|(_, name)| name.clone());
     unproven.extend(names.filter(|name| !is_torch(name)));
     for dist in stack {
@@ -128,7 +130,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     Outcome::from_partial(found, reason)
 }
 
-/// Whether nothing else says that this package is missing.
+/// Returns whether no other finding reports that this package is missing.
 fn is_untold(ctx: &Context<'_>, imported: &Imported<'_>, by: &Dist, name: &str) -> bool {
     let has_check = by.name == "vllm-ascend" && name == "triton-ascend" && lacks_triton(ctx);
     !imported.told.contains(name) && !has_check && is_needed(by, name)
@@ -157,7 +159,7 @@ fn of_one(
             breaks: by.name == "torch" && imported.names.contains(requirement.name.as_str())
                 || stops(goal, by, requirement, installed),
         };
-        // torchvision says itself that it is for another torch.
+        // The requirement of torchvision itself reports this mismatch with torch.
         let is_other_vision = requirement.name == "torchvision" && by.name == "vllm-ascend";
         if !is_other_vision || !is_for_other_torch(python, env) {
             found.extend(judge(python, &conflict));
@@ -166,7 +168,7 @@ fn of_one(
     if by.name == "vllm-ascend"
         && let Some(version) = pep::version(&by.version)
     {
-        // What its release was tested with, where its metadata says nothing.
+        // The versions that its release was tested with, if its metadata has none.
         for (name, spec) in ctx.matrix.vllm_ascend_pins(&version) {
             if let Some(installed) = python.dist(name)
                 && declared.iter().all(|(_, requirement)| requirement.name != name)
@@ -185,17 +187,17 @@ fn of_one(
     found
 }
 
-/// Whether a package that is missing is needed to run, and not to build or on a GPU.
+/// Returns whether a missing package is needed to run, and not only to build or on a GPU.
 fn is_needed(by: &Dist, name: &str) -> bool {
     let is_build_tool = BUILD_TOOLS.contains(&name) || name.starts_with("nvidia-");
-    // That of torch_npu for torch is its own check.
+    // A separate check covers the requirement of torch_npu for torch.
     let has_check = by.name == "torch-npu" && name == "torch";
     !is_build_tool && !is_pinned_for_gpu(by, name) && !has_check
 }
 
-/// What is required and not installed. It is only told: a package may be needed for a part of
-/// the other that nobody uses here, and names in metadata are not always those of the builds
-/// for Ascend.
+/// Creates the finding for required packages that are not installed. It is only a remark: a package
+/// may be needed for an unused part of the other, and names in metadata are not always those of the
+/// builds for Ascend.
 fn not_there(python: &Python, missing: &[(&Dist, String)]) -> RawFinding {
     let by = missing[0].0;
     let mut names: Vec<&str> = missing.iter().map(|(_, name)| name.as_str()).collect();
@@ -225,7 +227,7 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
     let (by, by_version, installed) = (&by.name, &by.version, &installed.version);
     let interpreter = python.command();
     if by == "torch-npu" && *name == "torch" {
-        // The version itself is TORCH-VERSION's; here is only what pip will complain about.
+        // TORCH-VERSION checks the version itself; this is only about the error of pip.
         return pep::satisfies_without_local(spec, &version)
             .then_some(py_constraints::Local {
                 by,
@@ -238,7 +240,7 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
             .map(|local| with_evidence(local.info()));
     }
     let benign = py_constraints::Benign { by, by_version, installed, package, wanted };
-    // torch names the Triton of its build for GPUs, which has no place beside torch_npu.
+    // torch requires the Triton of its build for GPUs, which cannot be installed next to torch_npu.
     if is_build_of(spec, &version) || by == "torch" && is_pinned_for_gpu(conflict.by, name) {
         return None;
     }
@@ -246,11 +248,11 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
         return Some(with_evidence(benign.info()));
     }
     let because: &[FindingId] = match *name {
-        // Without its plug-in, the torch of its build for GPUs does not matter.
+        // Without its plug-in, the torch of its GPU build does not matter.
         name if by == "vllm" && PINNED_FOR_GPU.contains(&name) => {
             &[torch_version::ID, vllm_plugin::ID]
         }
-        // A vllm-ascend that lies on the torch_npu of another torch is one mistake.
+        // A vllm-ascend installed with the torch_npu of another torch is one mistake.
         "torch" | "torchvision" | "torchaudio" if by == "vllm-ascend" => {
             &[torch_version::ID, vllm_stack::ID]
         }
@@ -261,8 +263,8 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
         name if name.contains("triton") => &[triton_conflict::ID, vllm_stack::ID],
         _ => &[],
     };
-    // These are built for other releases of torch_npu than those that vllm-ascend pairs them
-    // with; what counts is that pairing (VLLM-STACK).
+    // They are built for other releases of torch_npu than those that vllm-ascend combines them
+    // with. Only that combination counts (VLLM-STACK).
     if by == "triton-ascend" && name.starts_with("torch") {
         return Some(with_evidence(benign.info()));
     }
@@ -272,20 +274,20 @@ fn judge(python: &Python, conflict: &Conflict<'_>) -> Option<RawFinding> {
     Some(with_evidence(found.at(severity)).because(because))
 }
 
-/// Whether this is torch, its back end for NPUs or its Triton, of which the imports are measured.
+/// Returns whether this is torch, its back end for NPUs or its Triton, whose imports were measured.
 pub(super) fn is_torch(name: &str) -> bool {
     matches!(name, "torch" | "torch-npu" | "triton-ascend")
 }
 
-/// Whether the metadata of `by` means its build for GPUs when it names this package.
+/// Returns whether the metadata of `by` names this package only for its GPU build.
 fn is_pinned_for_gpu(by: &Dist, name: &str) -> bool {
     matches!(by.name.as_str(), "torch" | "vllm") && PINNED_FOR_GPU.contains(&name)
 }
 
-/// Whether `version` is a build of the release that `spec` pins: a patch release of torch_npu
-/// (`2.9.0.post1` for `2.9.0`), a nightly, a build with changes of one's own.
+/// Returns whether `version` is a build of the release that `spec` pins: a patch release of
+/// torch_npu (`2.9.0.post1` for `2.9.0`), a nightly, or a local build with changes.
 fn is_build_of(spec: &VersionSpecifiers, version: &Version) -> bool {
-    // A candidate is not its release.
+    // A release candidate is not the release.
     version.pre().is_none()
         && (version.is_post() || version.is_dev() || version.is_local())
         && pep::same_release(spec, version)
@@ -308,7 +310,7 @@ mod tests {
         check(&Context::of(&facts, Profile::General))
     }
 
-    /// Without what these bare environments lack for the import of torch.
+    /// Omits findings about imports of torch, because these minimal environments do not have them.
     fn run(dists: Vec<Dist>) -> Vec<String> {
         let mut found = ids(outcome(dists));
         found.retain(|one| !one.ends_with(" imports"));
@@ -380,7 +382,7 @@ mod tests {
     fn what_is_missing_is_told_once_for_a_package() {
         let plugin = requiring("vllm-ascend", "0.0.9", &["einops", "quart", "cmake>=3.26"]);
         let outcome = outcome(vec![plugin.clone()]);
-        // The goal starts it: whether it does without them is not known.
+        // The goal starts it, and it is unknown whether it works without them.
         let Outcome::FoundInPart(found, reason) = &outcome else { panic!("{outcome:?}") };
         assert_eq!(found[0].args["packages"], "einops, quart");
         assert_eq!(reason.what(), Some("einops, quart"));

@@ -1,4 +1,4 @@
-//! `PY-CUDA`: extensions that need CUDA, which no machine with NPUs has.
+//! `PY-CUDA`: extensions that need CUDA, which machines with NPUs do not have.
 
 use crate::Context;
 use base::report::Evidence;
@@ -7,7 +7,7 @@ use data::{
     findings::{py_cuda, torch_cuda},
 };
 
-/// What some releases of sglang import, also where no device is for CUDA.
+/// A package that some releases of sglang import even without a CUDA device.
 const KERNELS: &str = "sgl-kernel";
 
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(run(&facts), ["warning PY-CUDA build", "warning PY-CUDA build"]);
         facts.python.dists.push(dist("sglang", "0.5"));
         assert_eq!(run(&facts), ["warning PY-CUDA sglang", "warning PY-CUDA build"]);
-        // Without a backend for NPUs this is no NPU machine.
+        // Without a backend for NPUs this is not an NPU machine.
         facts.python.dists.retain(|dist| dist.name != "torch-npu");
         assert_eq!(run(&facts), ["not applicable: no_torch_npu"]);
     }

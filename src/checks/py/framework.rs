@@ -1,4 +1,4 @@
-//! `PY-FRAMEWORK`: the framework that the goal needs is installed for the interpreter that starts.
+//! `PY-FRAMEWORK`: the framework of the goal is installed for the interpreter that runs it.
 
 use crate::{Context, Profile, goal};
 use base::report::Evidence;
@@ -8,7 +8,7 @@ use data::{
     ui,
 };
 
-/// Distributions that make a framework use an NPU.
+/// Distributions that enable a framework to use an NPU.
 const BACKENDS: [&str; 2] = ["torch-npu", "mindspore"];
 
 /// The backend and the framework that a profile names.
@@ -31,7 +31,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     };
     if has_backend {
         return match named {
-            // VLLM-PLUGIN speaks of vllm-ascend without vLLM.
+            // VLLM-PLUGIN reports vllm-ascend without vLLM.
             Some((_, package))
                 if python.dist(package).is_none() && python.dist("vllm-ascend").is_none() =>
             {
@@ -74,7 +74,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     vec![found.because(&[py_interp::ID])].into()
 }
 
-/// The profile asks for a package that the interpreter does not have.
+/// The profile requires a package that is missing in the interpreter.
 fn absent(ctx: &Context<'_>, package: &str) -> RawFinding {
     let python = &ctx.facts.python;
     let path = python.command();
@@ -88,7 +88,7 @@ fn absent(ctx: &Context<'_>, package: &str) -> RawFinding {
     evidence.fold(found, RawFinding::evidence).because(&[py_interp::ID])
 }
 
-/// The name of a framework as its makers write it.
+/// The official name of a framework.
 fn display(package: &str) -> &str {
     match package {
         "torch-npu" => "torch_npu",

@@ -1,5 +1,5 @@
-//! What the installed packages import, as far as the matrix knows it: the part of
-//! `PY-CONSTRAINTS` that does not ask their metadata.
+//! The imports of the installed packages, as far as the matrix contains them: the part of
+//! `PY-CONSTRAINTS` that does not depend on their metadata.
 
 use std::collections::BTreeSet;
 
@@ -13,21 +13,21 @@ use facts::Dist;
 
 use crate::{Context, goal, pep};
 
-/// What is imported in this environment.
+/// The imports in this environment.
 #[derive(Default)]
 pub(super) struct Imported<'a> {
-    /// Names of all of it.
+    /// Names of all imports.
     pub(super) names: BTreeSet<&'a str>,
-    /// What of it is missing and told.
+    /// Names of the missing imports that a finding reports.
     pub(super) told: BTreeSet<&'a str>,
-    /// What is missing, of packages of the goal that are later than the table: they probably
-    /// import it too.
+    /// Missing imports of packages of the goal that are newer than the table: they probably import
+    /// them too.
     pub(super) likely: BTreeSet<String>,
 }
 
-/// What is imported and missing: one finding for each package that does not start for it. What
-/// several of them import is told of the first: of torch_npu, which imports torch, then of what
-/// the goal starts.
+/// Finds missing imports, with one finding for each package that does not start without them. If
+/// several packages import one, only the first has the finding: first torch_npu, which imports
+/// torch, then the packages that the goal starts.
 pub(super) fn find<'a>(ctx: &Context<'a>) -> (Vec<RawFinding>, Imported<'a>) {
     let mut dists: Vec<&Dist> = ctx.facts.python.dists.iter().collect();
     dists.sort_by_key(|dist| (dist.name != "torch-npu", !goal::starts(ctx, &dist.name)));
@@ -42,7 +42,7 @@ fn of_one<'a>(ctx: &Context<'a>, by: &'a Dist, imported: &mut Imported<'a>) -> V
     let Some(version) = pep::version(&by.version) else { return Vec::new() };
     let starts = goal::starts(ctx, &by.name);
     let Some(row) = ctx.matrix.imports(&by.name, &version) else {
-        // Of Triton, one release alone imports more than torch does.
+        // Only one release of Triton imports more than torch does.
         let tells = starts && by.name != "triton-ascend";
         if let Some(row) = ctx.matrix.imports_before(&by.name, &version).filter(|_| tells) {
             let needs = row.needs.iter().map(String::as_str).filter(is_missing);

@@ -1,4 +1,4 @@
-//! `PY-DUP`: what is installed is installed once, and whole.
+//! `PY-DUP`: packages are installed once, and completely.
 
 use data::{
     FindingId, Outcome, RawFinding, Reason,
@@ -10,7 +10,8 @@ use crate::{Context, pep};
 use base::report::{Evidence, Severity};
 use facts::{Dist, Facts, is_of_tests};
 
-/// Distributions whose shadowing matters; of others there are often several, and it does not.
+/// Distributions whose shadowing matters. Other distributions often exist several times without
+/// harm.
 const STACK: &[&str] = &[
     "mindspore",
     "numpy",
@@ -72,7 +73,7 @@ fn twice(facts: &Facts, dists: &[&Dist]) -> Option<RawFinding> {
     Some(one)
 }
 
-/// A package of the user's own directory, or of `PYTHONPATH`, before another version of it.
+/// Finds a package in the user's own directory, or in `PYTHONPATH`, before another version of it.
 fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<RawFinding> {
     let interpreter = facts.python.interpreter.as_ref()?;
     let (first, rest) = dists.split_first()?;
@@ -82,14 +83,14 @@ fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<RawFinding> {
     let inside = |dir: &str| {
         dir.strip_prefix(interpreter.prefix.as_str()).is_some_and(|rest| rest.starts_with('/'))
     };
-    // What lies in the interpreter's own prefix is meant to be found first.
+    // Packages in the interpreter's own prefix are meant to be found first.
     let own = inside(&first.site_dir) || interpreter.kind == "venv" && inside(&first.site_dir);
     let intruder = !own
         && !first.site_dir.starts_with("/usr/")
         && first.editable.is_none()
         && other.editable.is_none()
         && first.path.ends_with(".dist-info");
-    // What a user installed over an image's torch, beside the image's torch_npu.
+    // A torch that a user installed over that of an image, next to the image's torch_npu.
     let breaks = first.name == "torch" && crate::torch::is_right_one(facts, &other.version);
     let severity = if breaks { Severity::Error } else { Severity::Warning };
     intruder.then(|| {
@@ -106,7 +107,7 @@ fn hidden(facts: &Facts, dists: &[&Dist]) -> Option<RawFinding> {
     })
 }
 
-/// A distribution that is not whole.
+/// Finds an incomplete distribution.
 fn broken(facts: &Facts, dist: &Dist) -> Option<RawFinding> {
     let because: &[FindingId] = match dist.name.as_str() {
         "torch-npu" => &[tnpu_record::ID],
@@ -129,8 +130,8 @@ fn broken(facts: &Facts, dist: &Dist) -> Option<RawFinding> {
     if dist.missing_files == 0 {
         return None;
     }
-    // Tests are often taken out of an image. What else is missing fails when it is imported, and
-    // most of the stack is imported at once.
+    // Images often omit tests. Other missing files fail on import, and most of the stack is
+    // imported at startup.
     let breaks = dist.missing_sample.iter().any(|path| !is_of_tests(path));
     let severity = match (breaks, STACK.contains(&dist.name.as_str())) {
         (false, _) => Severity::Info,
@@ -150,9 +151,9 @@ fn broken(facts: &Facts, dist: &Dist) -> Option<RawFinding> {
     Some(dist.missing_places(dist.missing_sample.len()).into_iter().fold(one, RawFinding::evidence))
 }
 
-/// A directory of triton without triton: it can be imported as a namespace, so that torch takes
-/// triton for installed. torch_npu 2.8 and later then import a module of it and fail (measured
-/// with 2.8.0.post2; vllm-ascend PR#9249 with 2.10.0).
+/// Finds a directory of triton without triton. It can be imported as a namespace, so torch treats
+/// triton as installed. torch_npu 2.8 and later then import a module of it and fail (measured with
+/// 2.8.0.post2; vllm-ascend PR#9249 with 2.10.0).
 fn remains(facts: &Facts) -> Option<RawFinding> {
     let dir = facts.python.vllm.triton_remains.as_ref()?;
     let npu = pep::version(&facts.python.dist("torch-npu")?.version)?;
@@ -162,7 +163,7 @@ fn remains(facts: &Facts) -> Option<RawFinding> {
     Some(found.at(severity).evidence(Evidence::file(dir)))
 }
 
-/// Metadata without a package beside it, and without a RECORD that could tell.
+/// Finds metadata without a package next to it, and without a RECORD that could list its files.
 fn gone(facts: &Facts, dist: &Dist) -> Option<RawFinding> {
     let module = dist.name.replace('-', "_");
     let there = facts.python.torch.dirs.contains_key(&module);

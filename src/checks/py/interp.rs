@@ -1,5 +1,5 @@
-//! `PY-INTERP`: the interpreter is there, runs on this machine, and is one that the stack has
-//! wheels for.
+//! `PY-INTERP`: the interpreter exists, runs on this machine, and is one for which the stack has
+//! wheels.
 
 use crate::{Context, pep};
 use base::report::{Evidence, Severity};
@@ -42,7 +42,8 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     Outcome::from_partial(found, unexamined)
 }
 
-/// A copied tree may lack the interpreter of the machine: that proves nothing.
+/// Returns whether the interpreter may be missing only in the copy: a copied tree may not contain
+/// the interpreter of the machine.
 fn left_out_of_copy(ctx: &Context<'_>, interpreter: &Interpreter) -> bool {
     matches!(interpreter.unusable, Some(Unusable::Absent | Unusable::NoHome))
         && ctx.facts.source != "live"
@@ -59,12 +60,13 @@ fn unexamined(ctx: &Context<'_>, interpreter: &Interpreter) -> String {
     }
 }
 
-/// `PYTHONHOME`, as it is set.
+/// The value of `PYTHONHOME`.
 fn home<'a>(ctx: &Context<'a>) -> &'a str {
     ctx.facts.env.vars.get("PYTHONHOME").map_or("", String::as_str)
 }
 
-/// The workload cannot start: what its shell would run is not there, or is no program.
+/// The finding if the workload cannot start, because the program that its shell would run does not
+/// exist or is not a program.
 fn unusable(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> {
     let (path, prefix) = (&interpreter.path, &interpreter.prefix);
     let one = match (interpreter.unusable?, &interpreter.dangling) {
@@ -108,7 +110,7 @@ fn foreign(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> {
     })
 }
 
-/// Whether no wheel of the installed torch_npu, or of any, is for this Python.
+/// The finding if no wheel of the installed torch_npu, or of any, is for this Python.
 fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> {
     let (major, minor) = pep::minor(interpreter)?;
     let wanted = format!("{major}.{minor}");
@@ -117,7 +119,7 @@ fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> 
         let mut known = ctx.matrix.torch_npu.iter().filter(|row| !row.wheels.is_empty());
         let any = ctx.matrix.torch_npu.iter().any(|row| row.pythons().contains(&wanted.as_str()));
         let newest = known.next_back().or(known.next()).map(|row| row.pythons().join(", "));
-        // Without torch_npu nobody may want it in this environment.
+        // Without torch_npu, it may not be needed in this environment.
         return (!any && ctx.facts.cann.active().is_some()).then(|| {
             let severity =
                 if ctx.profile.needs_framework() { Severity::Warning } else { Severity::Info };
@@ -128,7 +130,7 @@ fn no_wheel(ctx: &Context<'_>, interpreter: &Interpreter) -> Option<RawFinding> 
     };
     let row = ctx.matrix.torch_npu(&pep::version(&npu.version)?)?;
     let pythons = row.pythons();
-    // A build of one's own for this Python is as good as a published one.
+    // A local build for this Python is as good as a published one.
     let own_build = npu.tags.iter().any(|tag| crate::wheel::fits_python(tag, major, minor));
     (!pythons.is_empty() && !pythons.contains(&wanted.as_str()) && !own_build).then(|| {
         py_interp::NoWheel {

@@ -1,4 +1,4 @@
-//! What installed packages require by their metadata, extras and all.
+//! Requirements in the metadata of installed packages, including extras.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,13 +8,15 @@ use super::constraints::is_torch;
 use crate::{Context, pep};
 use facts::Dist;
 
-/// How many requirements of one package are looked at, with those of extras. vllm has some 80.
+/// Maximum number of checked requirements of one package, including those of extras. vllm has some
+/// 80.
 const MAX_REQUIREMENTS: usize = 2000;
-/// How many requirements are looked at below the packages of a goal. Those of vllm have some 5,000.
+/// Maximum number of checked requirements below the packages of a goal. Those of vllm have some
+/// 5,000.
 const MAX_BELOW: usize = 50_000;
 
-/// The requirements of a package that hold here, with those of the extras that it asks for of
-/// others, and whose metadata says so.
+/// The requirements of a package that apply here, including those of requested extras of other
+/// packages, each with the package whose metadata has it.
 pub(super) fn declared<'a>(
     ctx: &Context<'a>,
     env: &MarkerEnvironment,
@@ -44,7 +46,7 @@ pub(super) fn declared<'a>(
     all
 }
 
-/// What is required and not installed, with the package that lists it.
+/// Required packages that are not installed, with the package that requires them.
 pub(super) fn missing<'a>(
     ctx: &Context<'a>,
     declared: Vec<(&'a Dist, pep::Requirement)>,
@@ -53,9 +55,9 @@ pub(super) fn missing<'a>(
     absent.map(|(by, one)| (by, one.name)).collect()
 }
 
-/// What these packages require and is not installed, and what those require that are, and so on;
-/// each name once, with the first package that lists it; and whether all were looked at. What
-/// torch requires is left out.
+/// Required packages that are not installed, following the requirements of installed ones
+/// recursively; and whether all were checked. Each name appears once, with the first package that
+/// requires it. The requirements of torch are omitted.
 pub(super) fn missing_below<'a>(
     ctx: &Context<'a>,
     env: &MarkerEnvironment,

@@ -1,5 +1,5 @@
-//! `PY-SHADOW`: source trees that are imported instead of what is installed.
-//! `PY-INDEX`: whether pip's indexes can serve what the stack pins.
+//! `PY-SHADOW`: source trees that are imported instead of installed packages. `PY-INDEX`: whether
+//! pip's indexes offer the versions that the stack pins.
 
 use data::{
     Outcome, Reason,
@@ -13,9 +13,9 @@ use crate::pep::{self, not_installed};
 use base::report::{Evidence, Severity};
 use facts::{PipIndex, normalize_name};
 
-/// The part of an address that is the same for all paths of the vendor's mirrors.
+/// The common part of the addresses of the vendor's mirrors.
 const VENDOR_MIRROR: &str = "huaweicloud.com/ascend";
-/// Packages of which some builds are only on the vendor's mirror.
+/// Packages with builds that are only on the vendor's mirror.
 const MIRRORED: &[&str] = &["torch-npu", "triton-ascend"];
 
 pub(super) fn shadow(ctx: &Context<'_>) -> Outcome {
@@ -29,12 +29,13 @@ pub(super) fn shadow(ctx: &Context<'_>) -> Outcome {
         let holder = dir.strip_suffix(&format!("/{package}")).unwrap_or(dir);
         let by_cwd = cwd == Some(holder);
         let installed = python.dist(&normalize_name(package)).is_some();
-        // Who builds a package stands in its source tree; that alone is no mistake.
+        // Building a package requires its source tree as working directory, which is not a mistake
+        // by itself.
         if by_cwd && !installed {
             return None;
         }
-        // vllm works from bare sources on an NPU. torch does not, and neither does the plug-in that
-        // vLLM serves with.
+        // vllm works from its source tree on an NPU. torch does not, and neither does the plug-in
+        // of vLLM.
         let breaks =
             package.starts_with("torch") || package == "vllm_ascend" && goal::select(ctx) == "vllm";
         let severity = if breaks { Severity::Error } else { Severity::Warning };
@@ -89,7 +90,7 @@ pub(super) fn index(ctx: &Context<'_>) -> Outcome {
             if installed.is_some_and(|installed| installed.without_local() == pin) {
                 return None;
             }
-            // Releases of torch-npu are on the common index; its development builds are not.
+            // Releases of torch-npu are on PyPI; its development builds are not.
             if name == "torch-npu" && !pin.is_dev() {
                 return None;
             }

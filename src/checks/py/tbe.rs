@@ -1,5 +1,5 @@
-//! `PY-TBEDEPS`: what CANN's operator compiler consists of and imports. It runs inside the
-//! user's interpreter, so its modules have to be found by that one.
+//! `PY-TBEDEPS`: the modules of CANN's operator compiler and their imports. The compiler runs
+//! inside the user's interpreter, which must find its modules.
 
 use crate::Context;
 use base::report::{Evidence, Severity};
@@ -9,11 +9,11 @@ use data::{
     ui,
 };
 
-/// A package that the compiler needs: distribution, module, and how grave its absence is.
+/// A package that the compiler needs: distribution, module, and the severity if it is missing.
 ///
-/// The list is that of the installation guides of CANN and vllm-ascend. An error are those that
-/// reports name in `No module named …` at the first operator; `pathlib2` and `cython` are left
-/// out, since nothing of the present releases fails without them.
+/// The list is that of the installation guides of CANN and vllm-ascend. Packages that bug reports
+/// name in `No module named …` at the first operator are errors; `pathlib2` and `cython` are
+/// omitted, because current releases do not fail without them.
 const PACKAGES: &[(&str, &str, Severity)] = &[
     ("absl-py", "absl", Severity::Warning),
     ("attrs", "attr", Severity::Error),
@@ -28,7 +28,7 @@ const PACKAGES: &[(&str, &str, Severity)] = &[
     ("sympy", "sympy", Severity::Warning),
 ];
 
-/// Where the compiler's own modules lie, below a CANN installation.
+/// The directory of the compiler's own modules, below a CANN installation.
 const OWN_MODULES: &str = "/python/site-packages";
 
 pub(super) fn check(ctx: &Context<'_>) -> Outcome {
@@ -63,7 +63,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
         found.push(one);
     }
     let on_path = facts.env.list("PYTHONPATH").iter().any(|entry| {
-        // Whether that directory exists is for ENV-PATHSEC and CANN-HOME to say.
+        // ENV-PATHSEC and CANN-HOME check whether that directory exists.
         entry.trim_end_matches('/').ends_with(OWN_MODULES)
     });
     let absent = |module: &&str| {
@@ -89,7 +89,7 @@ pub(super) fn check(ctx: &Context<'_>) -> Outcome {
     found.into()
 }
 
-/// What to hand to pip: CANN up to 8.5 needs numpy 1, and later ones take it.
+/// The arguments for pip: CANN up to 8.5 needs numpy 1, and later versions accept it.
 fn install(names: &[&str]) -> String {
     let wanted = names.iter().map(|&name| if name == "numpy" { "numpy<2" } else { name });
     wanted.collect::<Vec<_>>().join("\n")

@@ -1,4 +1,4 @@
-//! One expectation of a site: what it speaks of, and what has to hold.
+//! One expectation of a site: a subject and a condition.
 
 use pep440_rs::VersionSpecifiers;
 use toml::{Table, Value};
@@ -13,28 +13,28 @@ use super::read::{Words, read_entry};
 /// Tables of `[expect]` whose keys are names of the machine.
 pub const GROUPS: [&str; 6] = ["packages", "env", "files", "mounts", "limits", "network"];
 
-/// The largest limit: `unlimited`.
+/// The greatest limit: `unlimited`.
 pub(super) const UNLIMITED: u64 = u64::MAX;
 
-/// What a site expects of its machines, in the order of the file.
+/// The expectations of a site, in the order of the file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Expectations {
-    /// The file, as it is shown.
+    /// The display name of the file.
     pub file: String,
     /// Its entries; never empty.
     pub entries: Vec<Expectation>,
 }
 
-/// What has to hold of one thing.
+/// A condition on one subject.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expectation {
-    /// What it speaks of.
+    /// The subject.
     pub(super) subject: Subject,
-    /// What has to hold.
+    /// The condition.
     pub(super) condition: Condition,
-    /// How grave it is if it does not hold.
+    /// The severity of a violation.
     pub(super) severity: Severity,
-    /// What the site says then.
+    /// The message of the site for a violation.
     pub(super) message: Option<Text>,
     /// Its key in the file, such as `limits.nofile`.
     pub(super) key: String,
@@ -42,7 +42,7 @@ pub struct Expectation {
     pub(super) line: usize,
 }
 
-/// What an expectation speaks of.
+/// The subject of an expectation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Subject {
     Npus,
@@ -53,7 +53,7 @@ pub(super) enum Subject {
     Cann,
     Kernel,
     Os,
-    /// By its normalised name.
+    /// A package, by its normalized name.
     Package(String),
     Env(String),
     File(String),
@@ -70,12 +70,12 @@ pub(super) enum Subject {
     Host(String),
 }
 
-/// What has to hold.
+/// A condition.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Condition {
     Absent,
     Present,
-    /// One of these, without regard to case where the subject has none.
+    /// One of these values. Case is ignored if the subject has none.
     OneOf(Vec<String>),
     Contains(String),
     /// Inclusive bounds.
@@ -86,7 +86,7 @@ pub(super) enum Condition {
     Mount(MountCondition),
 }
 
-/// What has to hold of a file.
+/// A condition on a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct FileCondition {
     pub(super) mode: Option<u32>,
@@ -96,7 +96,7 @@ pub(super) struct FileCondition {
     pub(super) directory: Option<bool>,
 }
 
-/// What has to hold of a mount.
+/// A condition on a mount.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct MountCondition {
     pub(super) fstype: Option<String>,
@@ -107,11 +107,11 @@ pub(super) struct MountCondition {
 pub type Entry = (Option<String>, String, Value);
 
 impl Expectations {
-    /// Reads the entries of `[expect]`. `file` is its name as it is shown.
+    /// Reads the entries of `[expect]`. `file` is the display name of the file.
     ///
     /// # Errors
     ///
-    /// With the line of the first entry that makes no sense, or of the table if it has none.
+    /// With the line of the first invalid entry, or of the table if the entry has none.
     pub fn read(
         entries: Vec<WithLine<Entry>>,
         line: usize,

@@ -1,4 +1,4 @@
-//! Whether what was seen is what was expected, and both in words.
+//! Compares observations with conditions, and formats both as texts.
 
 use std::str::FromStr as _;
 
@@ -11,13 +11,13 @@ use pep440_rs::Version;
 use super::expectation::{Condition, FileCondition, MountCondition, Subject, UNLIMITED};
 use super::observe::Seen;
 
-/// Whether the condition holds; `None` if that cannot be told.
+/// Returns whether the condition holds; `None` if that is unknown.
 pub(super) fn holds(subject: &Subject, condition: &Condition, seen: &Seen) -> Option<bool> {
     match (condition, seen) {
         (_, Seen::Unknown) => None,
         (Condition::Absent, seen) => Some(*seen == Seen::Absent),
         (_, Seen::Absent) => Some(false),
-        // An interface that is there has its state as value: it is not up.
+        // The value of an existing interface that is not up is its state.
         (Condition::Present, Seen::Value(_)) if matches!(subject, Subject::Interface(_)) => {
             Some(false)
         }
@@ -35,7 +35,7 @@ pub(super) fn holds(subject: &Subject, condition: &Condition, seen: &Seen) -> Op
         ),
         (Condition::OneOf(wanted), Seen::Each(all)) if *subject == Subject::Chip => {
             let each: Option<Vec<bool>> = all.iter().map(|name| is_chip(name, wanted)).collect();
-            // One wrong chip is enough, whatever the others are.
+            // One wrong chip is enough, regardless of the others.
             match each {
                 Some(each) => Some(each.into_iter().all(|is| is)),
                 None if all.iter().any(|name| is_chip(name, wanted) == Some(false)) => Some(false),
@@ -60,14 +60,14 @@ pub(super) fn holds(subject: &Subject, condition: &Condition, seen: &Seen) -> Op
     }
 }
 
-/// Whether a list separated by colons or commas has an entry, or another value a part.
+/// Returns whether a list separated by colons or commas has an entry, or another value a part.
 fn contains(value: &str, part: &str) -> bool {
     let entries = |separator| value.split(separator).any(|entry: &str| entry == part);
     entries(':') || entries(',') || (!value.contains(':') && value.contains(part))
 }
 
-/// Whether a name begins with these words: `Ubuntu 22.04` is `Ubuntu 22.04.5 LTS`, but
-/// `Ubuntu 22.0` is not.
+/// Returns whether a name begins with these words: `Ubuntu 22.04` matches `Ubuntu 22.04.5 LTS`, but
+/// `Ubuntu 22.0` does not.
 fn starts_with_words(name: &str, wanted: &str) -> bool {
     let (name, wanted) = (name.to_lowercase(), wanted.trim().to_lowercase());
     let rest = name.strip_prefix(&wanted);
@@ -75,15 +75,15 @@ fn starts_with_words(name: &str, wanted: &str) -> bool {
         && rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphanumeric()))
 }
 
-/// A generation by one of its names: `910b`, `A2`, `310P`.
+/// The generation with one of these names: `910b`, `A2`, `310P`.
 pub(super) fn family(name: &str) -> Option<ChipFamily> {
     let series = format!("(Atlas {})", name.trim().to_uppercase());
     let by_series = || ChipFamily::ALL.into_iter().find(|family| family.label().ends_with(&series));
     ChipFamily::from_short(name.trim()).or_else(by_series)
 }
 
-/// Whether a chip is one of those named by chip or by generation; `None` if only its generation is
-/// known and a chip of it is wanted.
+/// Returns whether a chip is one of those named by chip or by generation; `None` if only its
+/// generation is known and a specific chip is required.
 fn is_chip(seen: &str, wanted: &[String]) -> Option<bool> {
     let plain = |name: &str| name.trim().to_lowercase().trim_start_matches("ascend").to_owned();
     let by_family = family(seen);
@@ -127,7 +127,7 @@ fn is_file(wanted: &FileCondition, file: &SiteFile) -> Option<bool> {
     (known && file.kind.is_some()).then_some(true)
 }
 
-/// The condition in words.
+/// The condition as text.
 pub(super) fn wanted(subject: &Subject, condition: &Condition) -> Text {
     match condition {
         Condition::Absent => ui::SITE_ABSENT.text(),
@@ -162,7 +162,7 @@ pub(super) fn wanted(subject: &Subject, condition: &Condition) -> Text {
     }
 }
 
-/// What was seen in words.
+/// The observation as text.
 pub(super) fn seen(subject: &Subject, condition: &Condition, seen: &Seen) -> Text {
     match seen {
         Seen::Unknown => Text::default(),

@@ -1,7 +1,7 @@
-//! What a site expects of its machines: `[expect]` of `ascend-doctor.toml`.
+//! The expectations of a site for its machines: `[expect]` of `ascend-doctor.toml`.
 //!
-//! Expectations are data. Each names a fact and a condition; one function looks the fact up, one
-//! compares. What is not known is never taken for what was expected.
+//! Expectations are data: each names a fact and a condition. One function looks up the fact, and
+//! another compares it. An unknown fact never counts as expected.
 
 mod expectation;
 mod judge;
@@ -40,7 +40,7 @@ pub(super) const CHECKS: &[Check] = &[
 /// The link of the goals to which these checks belong.
 pub(super) const LINK: &str = "site";
 
-/// A part of the expectations, with a check of its own.
+/// A part of the expectations with a separate check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Group {
     Hardware,
@@ -74,13 +74,13 @@ impl Subject {
     }
 }
 
-/// A deviation in words.
+/// The texts of a deviation.
 struct Words<'a> {
     what: Text,
     seen: Text,
     wanted: Text,
     place: &'a str,
-    /// What the site says of it.
+    /// The message of the site.
     said: Option<&'a Text>,
 }
 
@@ -155,21 +155,21 @@ fn deviation(
     Some(found.evidence(Evidence::option(&place)))
 }
 
-/// Why an expectation cannot be judged.
+/// The reason why an expectation cannot be evaluated.
 fn unknown(facts: &Facts, entry: &Expectation) -> Option<Reason> {
     let observation = observe::observe(facts, &entry.subject);
     let known = judge::holds(&entry.subject, &entry.condition, &observation.seen);
     known.is_none().then(|| Reason::SiteUnknown { what: entry.key.clone() })
 }
 
-/// Why the expectations are not all judged: of the first one that cannot be, although findings of
-/// its group hide that. Expectations below the level of an error are as binding here: not to know
-/// whether one holds is no proof.
+/// The reason for the first expectation that cannot be evaluated, even if its group has findings
+/// that hide it. Expectations below the severity error count as well, because an unknown result is
+/// not a proof.
 pub(super) fn not_examined(ctx: &Context<'_>) -> Option<Reason> {
     ctx.site?.entries.iter().find_map(|entry| unknown(ctx.facts, entry))
 }
 
-/// The deviations of a machine from the expectations, and why some cannot be judged.
+/// The deviations of a machine from the expectations, and the reason why some cannot be evaluated.
 pub fn judge_facts(facts: &Facts, site: &Expectations) -> (Vec<Finding>, Option<Text>) {
     let ctx = Context { site: Some(site), ..Context::of(facts, Profile::General) };
     let mut report = Report::new("check", "");

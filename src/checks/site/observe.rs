@@ -1,4 +1,4 @@
-//! What the facts say of the subject of an expectation.
+//! Looks up the subject of an expectation in the facts.
 
 use base::chip::ChipFamily;
 use base::report::Evidence;
@@ -9,22 +9,22 @@ use facts::{Facts, Mount, SiteFile};
 use super::expectation::{Subject, UNLIMITED};
 use crate::{chip, npu};
 
-/// What is known of a subject.
+/// The observed state of a subject.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Seen {
-    /// Nothing: the expectation cannot be judged.
+    /// Unknown: the expectation cannot be evaluated.
     Unknown,
-    /// It is not there, or not set.
+    /// Absent, or not set.
     Absent,
-    /// It is there, and has no value.
+    /// Present, without a value.
     Present,
     /// A version.
     Version(String),
     /// A value.
     Value(String),
-    /// All of these at once: governors of processors, chips of devices.
+    /// Several values that all count: governors of processors, chips of devices.
     Each(Vec<String>),
-    /// Names of one thing.
+    /// Alternative names of one thing.
     Names(Vec<String>),
     /// A count, or a size in bytes.
     Amount(u64),
@@ -34,7 +34,7 @@ pub(super) enum Seen {
     Mount(Mount),
 }
 
-/// Something seen, and where.
+/// An observation and its place.
 pub(super) struct Observation {
     pub(super) seen: Seen,
     pub(super) evidence: Option<Evidence>,
@@ -130,7 +130,7 @@ fn presence(is_there: Option<bool>, path: &str) -> Observation {
     }
 }
 
-/// The smallest of several counts: what one of them does not show cannot be used.
+/// The smallest of several counts, because a device that is missing in one of them cannot be used.
 fn fewest(counts: Vec<(usize, Evidence)>) -> Observation {
     counts.into_iter().min_by_key(|(count, _)| *count).map_or_else(Observation::unknown, |found| {
         let (count, evidence) = found;
@@ -138,7 +138,7 @@ fn fewest(counts: Vec<(usize, Evidence)>) -> Observation {
     })
 }
 
-/// Dies: device nodes, rows of npu-smi, and on a host the functions of the PCI bus.
+/// Counts of dies: device nodes, rows of npu-smi, and on a host the functions of the PCI bus.
 fn dies(facts: &Facts) -> Vec<(usize, Evidence)> {
     let mut counts = Vec::new();
     if facts.devices.dev_listed {
@@ -156,7 +156,7 @@ fn dies(facts: &Facts) -> Vec<(usize, Evidence)> {
     counts
 }
 
-/// Cards: as [`dies`], where a card of the A3 has two.
+/// Counts of cards: as [`dies`], but a card of the A3 has two.
 fn cards(facts: &Facts) -> Vec<(usize, Evidence)> {
     let mut counts = Vec::new();
     let per_card = match chip::chip(facts).map(|chip| chip.family) {
@@ -168,7 +168,7 @@ fn cards(facts: &Facts) -> Vec<(usize, Evidence)> {
         let nodes = facts.devices.davinci_ids().len();
         let evidence = Evidence::file("/dev/davinci*").value(nodes.to_string());
         match per_card {
-            // A card of which one die is missing is no whole card.
+            // A card with only one visible die is not a complete card.
             Some(per_card) => counts.push((nodes / per_card, evidence)),
             None if nodes == 0 => counts.push((0, evidence)),
             None => {}
@@ -182,7 +182,7 @@ fn cards(facts: &Facts) -> Vec<(usize, Evidence)> {
     }
     if let Some(pci) = facts.devices.pci.as_ref().filter(|_| !npu::in_container(facts)) {
         let own = pci.iter().filter(|one| one.driver.as_deref() != Some("vfio-pci")).count();
-        // Dies of the A3 are functions of their own, or two behind one.
+        // Dies of the A3 are separate functions, or two behind one.
         let double = facts.devices.pci_count() > own;
         if let Some(per_card) = per_card {
             let count = if double { own } else { own / per_card };
@@ -192,7 +192,7 @@ fn cards(facts: &Facts) -> Vec<(usize, Evidence)> {
     counts
 }
 
-/// Every chip by its name, or by its family where no name is known.
+/// Every chip by its name, or by its family if the name is unknown.
 fn chips(facts: &Facts) -> Observation {
     let names: Vec<&str> = facts
         .driver
@@ -227,7 +227,7 @@ fn info_version(file: Option<&facts::InfoFile>) -> Observation {
 
 fn cann(facts: &Facts) -> Observation {
     let Some(install) = facts.cann.active() else {
-        // With several, none of which is in use, nobody knows which one a program would take.
+        // If there are several and none is in use, it is unknown which one a program would select.
         return if facts.cann.installs.is_empty() && npu::hidden_cann(facts).is_none() {
             Observation { seen: Seen::Absent, evidence: None }
         } else {
@@ -279,7 +279,7 @@ fn variable(facts: &Facts, name: &str) -> Observation {
 fn interface(facts: &Facts, name: &str) -> Observation {
     let path = format!("/sys/class/net/{name}/operstate");
     match facts.site.interfaces.get(name) {
-        // The loopback interface and tunnels have no carrier, and say so.
+        // The loopback interface and tunnels have no carrier, so their state is `unknown`.
         Some(state) if state == "up" || state == "unknown" => {
             Observation::new(Seen::Present, Evidence::file(path).value(state))
         }
@@ -295,7 +295,7 @@ fn interface(facts: &Facts, name: &str) -> Observation {
     }
 }
 
-/// The subject in words.
+/// The subject as text.
 pub(super) fn name(subject: &Subject) -> Text {
     match subject {
         Subject::Npus => ui::SITE_NPUS.text(),

@@ -14,18 +14,18 @@ pub(super) enum Order {
     Cann,
 }
 
-/// Relations to bounds that all have to hold. Never empty.
+/// Bounds with relations that must all hold. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Range {
     order: Order,
     bounds: Vec<(&'static str, String)>,
 }
 
-/// The longer ones first: `>=` begins with `>`.
+/// Longer relations come first, because `>=` begins with `>`.
 const RELATIONS: [&str; 6] = [">=", "<=", "==", "!=", ">", "<"];
 
 impl Range {
-    /// Reads a range, or one version that is meant exactly. `None` if a bound is no version.
+    /// Parses a range, or a single version for an exact match. `None` if a bound is not a version.
     pub(super) fn parse(text: &str, order: Order) -> Option<Self> {
         let bounds = text.split(',').map(|bound| {
             let bound = bound.trim();
@@ -39,7 +39,7 @@ impl Range {
         Some(Self { order, bounds: bounds.collect::<Option<_>>()? })
     }
 
-    /// Whether a version is in the range; `None` if it cannot be compared.
+    /// Returns whether a version is in the range; `None` if it cannot be compared.
     pub(super) fn contains(&self, version: &str) -> Option<bool> {
         let mut all = true;
         for (relation, bound) in &self.bounds {
@@ -66,7 +66,7 @@ impl Order {
             }
             Self::Cann => match (line(a), line(b)) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
-                // A bound such as `8.2` is the whole line, from its first release candidate on.
+                // A bound such as `8.2` covers the whole line, including its release candidates.
                 (None, Some(line)) => {
                     let version = CannVersion::from_str(a).ok()?;
                     Some((version.major, version.minor).cmp(&line))
@@ -83,7 +83,7 @@ fn line(text: &str) -> Option<(u32, u32)> {
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// The numbers of a kernel release: `5.10.0` of `5.10.0-216.0.0.115.oe2203sp4.aarch64`.
+/// The numbers of a kernel release: `5.10.0` from `5.10.0-216.0.0.115.oe2203sp4.aarch64`.
 fn numbers(text: &str) -> &str {
     text.split(['-', '+', '_']).next().unwrap_or(text)
 }

@@ -1,4 +1,4 @@
-//! From the values of the file to conditions.
+//! Converts the values of the file to conditions.
 
 use std::str::FromStr as _;
 
@@ -16,7 +16,7 @@ use super::expectation::{Condition, FileCondition, MountCondition, Subject, UNLI
 use super::judge::family;
 use super::range::{Order, Range};
 
-/// Words of a site, in one language or both.
+/// A message of a site, in one language or both.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(untagged)]
 enum Message {
@@ -41,7 +41,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Takes `level` and `message` out of a table.
+    /// Removes `level` and `message` from a table.
     pub(super) fn take(table: &mut Table) -> Result<Self, Fault> {
         let mut words = Self::default();
         if let Some(level) = table.remove("level") {
@@ -66,7 +66,7 @@ fn bad(name: &str, value: &Value, forms: &str) -> Fault {
     faults::ExpectValue { name, value, forms }.fault()
 }
 
-/// What one entry expects: several things where it lists names.
+/// The expectations of one entry: several if it lists names.
 pub(super) type Read = Vec<(Subject, Condition, Words)>;
 
 /// Reads an entry.
@@ -114,7 +114,7 @@ pub(super) fn read_entry(group: Option<&str>, name: &str, value: Value) -> Resul
     }
 }
 
-/// `level` and `message` of a table, and what else it has.
+/// Splits a table into `level` and `message`, and the rest.
 fn split_words(value: Value) -> Result<(Value, Words), Fault> {
     let Value::Table(mut table) = value else { return Ok((value, Words::default())) };
     let words = Words::take(&mut table)?;
@@ -140,7 +140,7 @@ fn absolute(path: &str) -> Result<String, Fault> {
     plain.then(|| path.to_owned()).ok_or_else(|| bad(path, &Value::String(path.to_owned()), forms))
 }
 
-/// A number, or `{ min, max }`. A plain number is exact, or the least where more is better.
+/// A number, or `{ min, max }`. A plain number is exact, or a minimum if more is better.
 fn amount(name: &str, value: &Value, at_least: bool) -> Result<Condition, Fault> {
     const FORMS: &str = "8, \"64GiB\", \"unlimited\", { min = 8 }, { max = 8 }";
     let fail = || bad(name, value, FORMS);
@@ -179,7 +179,7 @@ fn quantity(value: &Value) -> Option<u64> {
     digits.trim().parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
-/// One text or several.
+/// A condition for one text or several.
 fn texts(name: &str, value: &Value) -> Result<Condition, Fault> {
     let all = match value {
         Value::String(text) => Some(vec![text.clone()]),
@@ -191,7 +191,7 @@ fn texts(name: &str, value: &Value) -> Result<Condition, Fault> {
     all.map(Condition::OneOf).ok_or_else(|| bad(name, value, "\"…\", [\"…\", \"…\"]"))
 }
 
-/// Chips or generations that are known: another name would fail on every machine.
+/// A condition for known chips or generations. An unknown name would fail on every machine.
 fn chips(name: &str, value: &Value) -> Result<Condition, Fault> {
     let condition = texts(name, value)?;
     let is_known = |name: &String| family(name).or_else(|| ChipFamily::from_soc(name)).is_some();

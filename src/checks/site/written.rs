@@ -1,4 +1,4 @@
-//! Expectations of a machine as it is: what a healthy one has, others ought to have.
+//! Writes expectations from the facts of a healthy machine, as a reference for others.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use super::observe::{Seen, observe};
 use crate::overview::OF_ONE_PROCESS;
 use facts::Facts;
 
-/// Packages whose versions have to agree.
+/// Packages whose versions must be equal.
 const PACKAGES: [&str; 8] = [
     "torch",
     "torch-npu",
@@ -20,9 +20,10 @@ const PACKAGES: [&str; 8] = [
     "mindspore",
     "transformers",
 ];
-/// Limits that jobs on many NPUs run into.
+/// Limits that jobs on many NPUs exceed.
 const LIMITS: [&str; 4] = ["nofile", "nproc", "memlock", "stack"];
-/// Beginnings of variables that change how a job runs. Paths differ with the user.
+/// Prefixes of variables that change the behavior of a job. Paths are omitted, because they differ
+/// between users.
 const VARIABLES: [&str; 6] = [
     "HCCL_",
     "PYTORCH_NPU_",
@@ -32,11 +33,11 @@ const VARIABLES: [&str; 6] = [
     "OMP_NUM_THREADS",
 ];
 
-/// The text of an `ascend-doctor.toml` with an `[expect]` for this machine. What is not known is
-/// left out.
+/// The text of an `ascend-doctor.toml` with an `[expect]` for this machine. Unknown facts are
+/// omitted.
 pub fn write(facts: &Facts, source: &str) -> String {
     let mut out = String::new();
-    // A comment ends with its line.
+    // A comment ends at the end of the line.
     let source: String = source.chars().filter(|c| !c.is_control()).collect();
     let _ = writeln!(out, "# Written from {source} by `ascend-doctor check --expect-from`.");
     out.push_str(
@@ -56,7 +57,7 @@ pub fn write(facts: &Facts, source: &str) -> String {
             Seen::Amount(value) => i64::try_from(value).ok().map(Value::Integer),
             Seen::Version(text) | Seen::Value(text) => Some(Value::String(text)),
             Seen::Each(all) => Some(Value::Array(all.into_iter().map(Value::String).collect())),
-            // The name with the version of the release and not that of an update.
+            // The name with the version of the release, not with that of an update.
             Seen::Names(names) => names.last().cloned().map(Value::String),
             _ => None,
         };
@@ -116,7 +117,7 @@ mod tests {
     use data::WithLine;
     use facts::{InfoFile, Space};
 
-    /// What is written of a machine holds on it, whatever its values look like.
+    /// The written expectations hold on the same machine, regardless of its values.
     #[test]
     fn a_machine_meets_its_own_expectations() {
         let mut facts = facts_with(python("3.11"), vec![dist("torch", "2.7.1+cpu")]);
@@ -155,7 +156,7 @@ mod tests {
         let site = Expectations::read(entries, 1, "site.toml").unwrap();
         let (findings, unknown) = judge_facts(&facts, &site);
         assert!(findings.is_empty() && unknown.is_none(), "{findings:?} {unknown:?}\n{text}");
-        // And not on another one.
+        // They do not hold on another one.
         facts.env.vars.remove("HCCL_ALGO");
         facts.python.dists.clear();
         assert_eq!(judge_facts(&facts, &site).0.len(), 2);

@@ -2,7 +2,7 @@
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Set in the value of a byte that is no digit.
+/// Flag in the value of a byte that is not a digit.
 const INVALID: u8 = 0x80;
 
 /// The values of the digits.
@@ -30,12 +30,13 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// `None` if a character is not of the alphabet, or the bits after the last byte are not 0 (two
-/// spellings of one value would compare as different).
+/// Returns `None` if a character is not in the alphabet, or if the bits after the last byte are not
+/// 0 (two spellings of one value would compare as different).
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() * 3 / 4);
     let mut chunks = text.as_bytes().chunks_exact(4);
-    // RECORD has tens of thousands of these: one look for a wrong character at the end.
+    // RECORD has tens of thousands of these values, so invalid characters are checked once at the
+    // end.
     let mut seen = 0;
     for chunk in &mut chunks {
         let mut bits = 0_u32;

@@ -1,5 +1,5 @@
-//! SHA-256 values, in the two spellings in which they meet us: hexadecimal (`sha256sum`, package
-//! indexes) and URL-safe base64 without padding (`RECORD` of a wheel, PEP 376 and PEP 427).
+//! SHA-256 values in their two common spellings: hexadecimal (`sha256sum`, package indexes) and
+//! URL-safe base64 without padding (`RECORD` of a wheel, PEP 376 and PEP 427).
 
 mod base64url;
 
@@ -42,7 +42,7 @@ impl Sha256 {
         for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
             *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
         }
-        // `from_str_radix` takes a sign.
+        // `from_str_radix` accepts a sign.
         (!text.contains('+')).then_some(Self(bytes))
     }
 

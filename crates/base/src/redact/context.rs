@@ -1,5 +1,5 @@
-//! Secrets that the place gives away: options of programs, headers, pairs of name and value, blocks.
-//! The forms are in the same notation as those of [`super::patterns`].
+//! Secrets recognized by their context: options of programs, headers, pairs of name and value,
+//! blocks. The forms are in the same notation as those of [`super::patterns`].
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use super::patterns::Care;
 
 /// A value: in quotes, or up to a blank.
 const VALUE: &str = r#"(?:'([^'\n]{1,400})'|"([^"\n]{1,400})"|([^\s'"]{1,400}))"#;
-/// What stands between a program and its option, on one line and in one command.
+/// The text between a program and its option, on one line and in one command.
 const ARGUMENTS: &str = r"[^\n|;&]{0,300}?";
 
 /// Forms of programs, headers and files. `VALUE` and `ARGUMENTS` are those above.

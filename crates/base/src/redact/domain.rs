@@ -1,4 +1,4 @@
-//! Names of hosts by their form: `node-17.example.com`, but no `torch.nn.functional`.
+//! Host names recognized by their form: `node-17.example.com`, but not `torch.nn.functional`.
 
 use std::sync::LazyLock;
 
@@ -10,14 +10,14 @@ static DOTTED: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the expression is proved by a test")
 });
 
-/// Ends that only names of hosts have.
+/// Top-level names that only host names have.
 const CERTAIN: [&str; 10] =
     ["com", "cn", "edu", "gov", "lan", "corp", "localdomain", "intranet", "intra", "arpa"];
-/// Ends that names in programs have too.
+/// Top-level names that identifiers in programs have, too.
 const POSSIBLE: [&str; 9] =
     ["org", "net", "local", "internal", "example", "priv", "private", "svc", "home"];
 
-/// Where everybody gets software and documents: they say nothing of who used them.
+/// Public sites for software and documentation. They identify no user.
 const PUBLIC: [&str; 36] = [
     "aliyun.com",
     "anaconda.com",
@@ -57,10 +57,11 @@ const PUBLIC: [&str; 36] = [
     "ustc.edu.cn",
 ];
 
-/// Where names of hosts with their domains are.
+/// Returns the byte ranges of the host names that have a domain.
 pub(super) fn find(text: &[u8]) -> Vec<(usize, usize)> {
     let dotted = DOTTED.find_iter(text).filter(|found| {
-        // `a@b.com` is an address, `f.com(` a call, and `\n.com` no beginning.
+        // `a@b.com` is an address, `f.com(` a call, and the `n.com` of `\n.com` is not the start of
+        // a name.
         let before = found.start().checked_sub(1).and_then(|at| text.get(at));
         !matches!(before, Some(b'@' | b'.')) && text.get(found.end()) != Some(&b'(')
     });
@@ -87,7 +88,7 @@ fn is_host(name: &str) -> bool {
         && (first.contains('-') || numbered && labels.len() > 2)
 }
 
-/// Whether a name is that of such a place, or below one.
+/// Returns whether a name is that of a public site, or below one.
 pub(super) fn is_public(name: &str) -> bool {
     PUBLIC.iter().any(|place| {
         name.strip_suffix(place).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))

@@ -1,8 +1,8 @@
-//! Takes secrets out of what is passed on to others.
+//! Removes secrets from texts that are passed on to others.
 //!
-//! What a secret is, is known by its form (keys of known services, private keys, the user info of a
-//! URL) or by its name (`password=…`). A tool that promises to find every secret promises too much:
-//! whoever passes a bundle on has to look through it, and the documents say so.
+//! Secrets are recognized by their form (keys of known services, private keys, the user info of a
+//! URL) or by their name (`password=…`). No tool finds every secret, so the documentation asks
+//! users to review a bundle before they pass it on.
 
 mod context;
 mod domain;
@@ -19,7 +19,7 @@ use names::Names;
 pub use names::{hosts, last, people, short};
 use patterns::{HOSTS, SECRETS};
 
-/// What is taken out.
+/// The kinds of data to redact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Level {
     /// Tokens, keys, passwords, credentials in URLs.
@@ -29,7 +29,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// The word that selects it.
+    /// The word that selects the level.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Secrets => "secrets",
@@ -38,21 +38,21 @@ impl Level {
     }
 }
 
-/// What a secret becomes, where the length may change.
+/// The replacement for a secret where the length may change.
 const MARK: &[u8] = b"***";
 
-/// Keys whose values are names.
+/// Keys whose values are names of users or hosts.
 const NAMED: [&str; 9] =
     ["user", "username", "login", "owner", "host", "hostname", "name", "node", "subject"];
 
-/// The longest list of words that is read as a command line.
+/// Maximum length of a list of words that is read as a command line.
 const MOST_WORDS: usize = 4096;
 
-/// How often a text is looked at again after its secrets were taken out. Two passes settle all that
-/// the property tests have found; the bound is for hostile texts.
+/// Maximum number of further passes over a text after its secrets were removed. Two passes are
+/// enough for all cases that the property tests have found; the limit is for hostile texts.
 const PASSES: usize = 4;
 
-/// Takes secrets out, and counts them.
+/// Removes secrets and counts them.
 #[derive(Debug)]
 pub struct Redactor {
     level: Level,
@@ -62,8 +62,8 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// For texts of a machine with these names of hosts and users. Those that are words, or too
-    /// short, go only where it is said that they are names.
+    /// Creates a redactor for texts of a machine with these names of hosts and users. Names that
+    /// are words, or too short, are removed only where the context marks them as names.
     pub fn new(level: Level, names: impl IntoIterator<Item = String>) -> Self {
         let names = match level {
             Level::Secrets => Names::default(),
@@ -72,25 +72,26 @@ impl Redactor {
         Self { level, names, count: 0 }
     }
 
-    /// How many were taken out so far.
+    /// The number of secrets removed so far.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// A text without its secrets.
+    /// Returns a text without its secrets.
     pub fn bytes<'a>(&mut self, text: &'a [u8]) -> Cow<'a, [u8]> {
         self.replace(text, |out, _| out.extend_from_slice(MARK))
     }
 
-    /// The same with every secret overwritten in its place: sizes of files are evidence.
+    /// As [`Self::bytes`], but overwrites every secret in place, because sizes of files are
+    /// evidence.
     pub fn in_place<'a>(&mut self, text: &'a [u8]) -> Cow<'a, [u8]> {
         self.replace(text, |out, secret| {
-            // Lines stay lines.
+            // Line breaks are kept.
             out.extend(secret.iter().map(|&b| if matches!(b, b'\n' | b'\r') { b } else { b'*' }));
         })
     }
 
-    /// Every string and every key of a JSON value.
+    /// Redacts every string and every key of a JSON value.
     pub fn json(&mut self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(text),
@@ -105,7 +106,7 @@ impl Redactor {
                 *map = std::mem::take(map)
                     .into_iter()
                     .map(|(key, mut inner)| {
-                        // `"password": "x"` is one statement in two strings.
+                        // `"password": "x"` is one assignment in two strings.
                         match &mut inner {
                             Value::String(text)
                                 if patterns::names_a_secret(&key) && !text.is_empty() =>
@@ -120,7 +121,7 @@ impl Redactor {
                                     }
                                 }
                             }
-                            // So is `"user": "li"`, which elsewhere is a word.
+                            // The same holds for `"user": "li"`; elsewhere `li` is a word.
                             Value::String(text)
                                 if NAMED.contains(&&*key) && self.names.is_marked(text) =>
                             {
@@ -136,7 +137,8 @@ impl Redactor {
         }
     }
 
-    /// A list of words may be a command line: an option and its value are two strings.
+    /// Redacts a list of words, which may be a command line: an option and its value are two
+    /// strings.
     fn arguments(&mut self, list: &mut [Value]) {
         let words: Option<Vec<&str>> = list.iter().map(Value::as_str).collect();
         let Some(words) = words.filter(|words| (2..=MOST_WORDS).contains(&words.len())) else {
@@ -150,7 +152,7 @@ impl Redactor {
             let Value::String(text) = word else { continue };
             let range = start..start + text.len();
             start = range.end + 1;
-            // The part of a word that is a secret, without what is before it.
+            // The secret part of a word, without the text before it.
             let hit = spans.iter().find(|(from, to)| *from < range.end && *to > range.start);
             if let Some((from, _)) = hit {
                 let kept = from.saturating_sub(range.start);
@@ -163,7 +165,7 @@ impl Redactor {
         }
     }
 
-    /// `{"name": "TOKEN", "value": "x"}`, and a Kubernetes secret.
+    /// Redacts `{"name": "TOKEN", "value": "x"}` and Kubernetes secrets.
     fn pair(&mut self, map: &mut serde_json::Map<String, Value>) {
         let says = |map: &serde_json::Map<String, Value>, key: &str, is: &dyn Fn(&str) -> bool| {
             map.get(key).and_then(Value::as_str).is_some_and(is)
@@ -187,7 +189,7 @@ impl Redactor {
         }
     }
 
-    /// A path below which something is passed on: as in the lists of what is there, and not counted.
+    /// Redacts a path of a file in the bundle, as the file lists do, without counting it.
     pub fn path(&self, path: &str) -> String {
         let mark = |out: &mut Vec<u8>, _: &[u8]| out.extend_from_slice(MARK);
         let found = self.settled(path.as_bytes(), &mark);
@@ -213,16 +215,16 @@ impl Redactor {
         Cow::Owned(now)
     }
 
-    /// The text without what is found in it, in the end.
+    /// Returns the redacted text after repeated passes, or `None` if it has no secrets.
     fn settled(
         &self,
         text: &[u8],
         write: &impl Fn(&mut Vec<u8>, &[u8]),
     ) -> Option<(Vec<u8>, usize)> {
         let (mut now, count) = self.pass(text, write)?;
-        // The mark of one secret may complete the form of another (`token=://x@` holds the user
-        // info of a URL, and is long enough for a value only with the mark in it): what a second
-        // run would take out goes now.
+        // The mark of one secret may complete the form of another: `token=://x@` holds the user
+        // info of a URL, and is long enough for a value only with the mark in it. The loop removes
+        // everything that a second run would remove.
         for _ in 0..PASSES {
             match self.pass(&now, write) {
                 Some((next, _)) if next != now => now = next,
@@ -232,7 +234,7 @@ impl Redactor {
         Some((now, count))
     }
 
-    /// The text without what is found in it now and how many places that were, if there are any.
+    /// Returns the text after one pass and the number of redacted places, if there are any.
     fn pass(&self, text: &[u8], write: impl Fn(&mut Vec<u8>, &[u8])) -> Option<(Vec<u8>, usize)> {
         let mut spans = self.spans(text);
         if spans.is_empty() {
@@ -256,7 +258,7 @@ impl Redactor {
         Some((out, count))
     }
 
-    /// Where something is that goes.
+    /// Returns the byte ranges to redact.
     fn spans(&self, text: &[u8]) -> Vec<(usize, usize)> {
         let mut spans = patterns::find(&SECRETS, text);
         spans.extend(tokens::find(text));

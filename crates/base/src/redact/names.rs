@@ -1,4 +1,4 @@
-//! The names of a machine and of those who work on it, as its files tell them.
+//! The names of a machine and of its users, from its files.
 
 use std::sync::LazyLock;
 
@@ -7,9 +7,9 @@ use regex::bytes::Regex;
 
 use super::domain;
 
-/// How many names are looked for.
+/// Maximum number of names.
 const MOST: usize = 5_000;
-/// Accounts that many machines have: whether a process runs as one of them is evidence.
+/// Accounts that many machines have. They stay, because the account of a process is evidence.
 const SYSTEM: [&str; 9] = [
     "root",
     "localhost",
@@ -21,7 +21,7 @@ const SYSTEM: [&str; 9] = [
     "HwBaseUser",
     "HwSysUser",
 ];
-/// Names of accounts and hosts that are words: they go only where the text says that they are names.
+/// Names of accounts and hosts that are words: removed only where the text marks them as names.
 const WORDS: &str = " \
     admin ai anaconda app ascend benchmark bin build cann centos cluster code conda container cuda \
     data debian debug default deploy dev develop developer device docker driver error etc euler \
@@ -30,16 +30,16 @@ const WORDS: &str = " \
     project projects public python python3 pytorch run runner server service share shared slave \
     storage system team temp test tester tmp tools torch train training ubuntu user users usr var \
     vllm warning web work worker workspace ";
-/// Which ids people have.
+/// User IDs of people.
 const PEOPLE: std::ops::RangeInclusive<u32> = 1_000..=4_000_000_000;
 const NOBODY: [u32; 2] = [65_534, 65_535];
 
-/// Names that are looked for.
+/// The names to redact.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Those that are no words: wherever they stand alone.
+    /// Names that are not words: removed at every occurrence that is not part of a longer name.
     anywhere: Option<AhoCorasick>,
-    /// The others: where the text says that they are names.
+    /// The other names: removed only where the text marks them as names.
     marked: Option<Marked>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Names {
 struct Marked {
     names: Vec<String>,
     places: Vec<Regex>,
-    /// In tables of accounts only.
+    /// Matches in tables of accounts only.
     members: Regex,
 }
 
@@ -65,7 +65,7 @@ impl Names {
             .collect();
         names.sort_by(|a, b| (b.len(), b).cmp(&(a.len(), a)));
         names.dedup();
-        // Where they live, the last part of a path is a name whatever it is.
+        // In the directories that contain homes, the last part of a path is always a name.
         let (homes, names): (Vec<String>, Vec<String>) =
             names.into_iter().partition(|name| name.starts_with('/'));
         let (words, names): (Vec<String>, Vec<String>) =
@@ -77,7 +77,7 @@ impl Names {
         Self { anywhere: anywhere.flatten(), marked }
     }
 
-    /// Where they are.
+    /// Returns the byte ranges of the names.
     pub(super) fn find(&self, text: &[u8]) -> Vec<(usize, usize)> {
         let part = |at: Option<usize>| {
             let byte = at.and_then(|at| text.get(at));
@@ -98,14 +98,14 @@ impl Names {
                 && let Some(name) = found.iter().skip(1).flatten().next()
             {
                 spans.push((name.start(), name.end()));
-                // What ends one may begin the next.
+                // The end of one match may be the start of the next.
                 at = name.end();
             }
         }
         spans
     }
 
-    /// Whether a value that is said to be a name is one of them.
+    /// Returns whether a value that the context marks as a name is one of the names.
     pub(super) fn is_marked(&self, value: &str) -> bool {
         self.marked.as_ref().is_some_and(|marked| marked.names.iter().any(|name| name == value))
     }
@@ -116,7 +116,7 @@ impl Marked {
         let all = names.iter().map(|name| regex::escape(name)).collect::<Vec<_>>().join("|");
         let place = |form: &str| Regex::new(&form.replace("NAME", &format!("({all})"))).ok();
         let places = [
-            // All of a file: /etc/hostname.
+            // The whole content of a file: /etc/hostname.
             r"(?-u)\ANAME\r?\n\z",
             // /etc/passwd and /etc/group, /etc/hosts.
             r"(?m-u)^NAME:[^:\n]*:\d+:",
@@ -141,15 +141,15 @@ impl Marked {
     }
 }
 
-/// Whether a name is a word that stands in harmless places, too.
+/// Returns whether a name is a word that harmless texts contain, too.
 fn is_word(name: &str) -> bool {
     name.len() < 3
         || name.bytes().all(|byte| byte.is_ascii_digit())
         || WORDS.contains(&format!(" {} ", name.to_ascii_lowercase()))
 }
 
-/// The names of people in `/etc/passwd` and `/etc/group`: their logins, what they are called, their
-/// homes as paths and the last part of those.
+/// Returns the names of people in `/etc/passwd` and `/etc/group`: their logins, full names, the
+/// paths of their homes and the last part of each path.
 pub fn people(passwd: &str, group: &str) -> Vec<String> {
     let id = |field: &str| field.parse().ok().filter(|id| !NOBODY.contains(id));
     let mut names = Vec::new();
@@ -167,18 +167,18 @@ pub fn people(passwd: &str, group: &str) -> Vec<String> {
     for line in group.lines() {
         let fields: Vec<&str> = line.split(':').collect();
         let [_, _, _, members, ..] = fields[..] else { continue };
-        // Those of a directory service stand in no local table.
+        // Members from a directory service are missing in the local tables.
         names.extend(members.split(',').map(str::trim).filter(|name| !services.contains(name)));
     }
     names.into_iter().filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// The name that a home has.
+/// The last part of the path of a home.
 pub fn last(home: &str) -> &str {
     home.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
 }
 
-/// The names in `/etc/hosts`, and what they are without their domains.
+/// The names in `/etc/hosts`, each also without its domain.
 pub fn hosts(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for line in text.lines() {
@@ -197,7 +197,7 @@ pub fn hosts(text: &str) -> Vec<String> {
     names
 }
 
-/// A name of a host without its domain, where that is no word.
+/// A host name without its domain, unless the result is a word.
 pub fn short(host: &str) -> Option<&str> {
     let (first, _) = host.split_once('.')?;
     first.contains(|c: char| c.is_ascii_digit() || c == '-').then_some(first)

@@ -1,12 +1,12 @@
-//! Values that look made by chance, shortly behind a word that speaks of a key.
+//! Values that look random and follow a word for a key at a short distance.
 
 use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 
-/// How far behind the word the value may begin, in bytes.
+/// Maximum distance between the word and the value, in bytes.
 const REACH: usize = 48;
-/// The shortest value, and the longest one, in bytes.
+/// Minimum and maximum length of a value, in bytes.
 const LEAST: usize = 20;
 const MOST: usize = 4096;
 
@@ -17,14 +17,14 @@ static WORD: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the expression is proved by a test")
 });
 
-/// Where they are.
+/// Returns the byte ranges of the values.
 pub(super) fn find(text: &[u8]) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
     let mut at = 0;
     while let Some(word) = WORD.find_at(text, at) {
         at = word.end().max(at + 1);
         let end = text.len().min(word.end() + REACH);
-        // One line only.
+        // Search one line only.
         let line = memchr_newline(&text[word.end()..end]).map_or(end, |to| word.end() + to);
         let mut from = word.end();
         while from < line {
@@ -49,7 +49,7 @@ const fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-' | b'=')
 }
 
-/// Whether a run is a part of a longer name: a path, a module, a symbol, a call.
+/// Returns whether a run is part of a longer name: a path, a module, a symbol, a call.
 fn is_name(text: &[u8], from: usize, run: usize) -> bool {
     let before = from.checked_sub(1).map(|at| text[at]);
     let after = text.get(from + run).copied();
@@ -57,19 +57,18 @@ fn is_name(text: &[u8], from: usize, run: usize) -> bool {
         || matches!(after, Some(b'.' | b'(' | b':' | b'<'))
 }
 
-/// Pairs of letters that words are made of: the most frequent ones of English text and of names in
-/// programs. A tenth of the pairs of a value made by chance are among them, half of those of a name.
+/// Frequent pairs of letters in words: the most frequent ones of English text and of names in
+/// programs. They make up a tenth of the pairs of a random value and half of those of a name.
 const PAIRS: &[u8] =
     b"thheineranreonatenndtiesorteofedisitalarsttontngsehaasouiolevecomedehiriroicneea\
     racelichllbemasiomurellatapetrutodadssnsrsustsemoligctetecotidncilloacnounsoprpa\
     amimgedokescflopapulcafo";
 
-/// Whether a value was made by chance rather than by a person: letters and digits without
-/// separators, and few of the pairs of letters that words have. No word has twenty hexadecimal
-/// digits.
+/// Returns whether a value looks random: letters and digits without separators, and few of the
+/// pairs of letters that words have. No word has twenty hexadecimal digits.
 ///
-/// Of values made by chance of 32 and 40 letters and digits, 4 % and 2 % are taken for names;
-/// of hexadecimal ones none in 10,000.
+/// Of random values of 32 and 40 letters and digits, 4 % and 2 % are taken for names; of
+/// hexadecimal ones none in 10,000.
 fn is_opaque(value: &[u8]) -> bool {
     let count = |is: fn(&u8) -> bool| value.iter().filter(|byte| is(byte)).count();
     let (digits, letters) = (count(u8::is_ascii_digit), count(u8::is_ascii_alphabetic));
@@ -83,7 +82,7 @@ fn is_opaque(value: &[u8]) -> bool {
     if digits < 2 || letters < 4 || separators * 12 > value.len() {
         return false;
     }
-    // `aB` is where one word of a name ends and the next begins.
+    // `aB` is a word boundary inside a name.
     let pairs = value.windows(2).filter(|pair| {
         pair.iter().all(u8::is_ascii_alphabetic)
             && !(pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
@@ -97,7 +96,7 @@ fn is_opaque(value: &[u8]) -> bool {
     all < 3 || of_words * 25 < all * 9
 }
 
-/// In small letters or in capitals, not in both.
+/// Returns whether all digits are hexadecimal, in lowercase or uppercase but not mixed.
 fn is_hexadecimal(value: &[u8]) -> bool {
     let small = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
     let capital = |byte: &u8| matches!(byte, b'0'..=b'9' | b'A'..=b'F');
@@ -135,8 +134,8 @@ mod tests {
         assert!(find(b"key").is_empty() && find(b"").is_empty());
     }
 
-    /// Values by a generator with a fixed seed: some were taken for names when runs of small letters
-    /// counted as words (`bdacac` in a hexadecimal key).
+    /// Values of a generator with a fixed seed. Some were taken for names when runs of lowercase
+    /// letters counted as words (`bdacac` in a hexadecimal key).
     #[test]
     fn few_values_made_by_chance_are_taken_for_names() {
         let mut state: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -145,7 +144,7 @@ mod tests {
             usize::try_from(state >> 33).expect("31 bits") % below
         };
         let all = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-        // Kinds of letters, the length, and how many of 2,000 may be missed.
+        // Kinds of characters, the length, and the maximum number of misses in 2,000.
         for (kinds, length, most) in
             [(16, 32, 1), (16, 40, 0), (16, 64, 0), (36, 40, 60), (62, 40, 60), (62, 64, 12)]
         {

@@ -1,4 +1,4 @@
-//! What secrets look like.
+//! Forms of secrets.
 
 use std::sync::LazyLock;
 
@@ -6,35 +6,35 @@ use regex::bytes::{Captures, Regex};
 
 use super::context;
 
-/// A form of secrets: the first group that took part is the secret, or the whole match.
+/// A form of secrets. The secret is the first group that matched, or the whole match.
 pub(super) struct Pattern {
     regex: Regex,
     care: Care,
 }
 
-/// What of what was matched may be something harmless.
+/// Harmless values that a form may match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Care {
-    /// Nothing.
+    /// None: every match is a secret.
     Sure,
     /// Numbers and words of a language.
     Value,
-    /// Words of a language: a password may be a number.
+    /// Words of a language. A password may be a number.
     Password,
-    /// Whatever is a word: nothing but a blank stands before it.
+    /// All words: only a blank separates the value from the name.
     Mixed,
     /// Another option, of programs that log in.
     Login,
 }
 
-/// The end of a name that speaks of a secret. `tokens` and `tokenizer` are none.
+/// The last part of a name of a secret. `tokens` and `tokenizer` are not such names.
 const NAMES: &str = "token|secret|passw(?:or)?ds?|passphrase|pwd|api[_-]?key|access[_-]?key(?:[_-]?id)?|\
     secret[_-]?key|private[_-]?key|account[_-]?key|auth[_-]?key|encryption[_-]?key|signing[_-]?key|\
     session[_-]?key|master[_-]?key|hmac[_-]?key|client[_-]?key[_-]?data|dockerconfigjson|dockercfg|\
     credentials?|cookie|authorization";
-/// The same in Chinese. What stands behind them may be prose, so that they have forms of their own.
+/// The same in Chinese. The text after them may be prose, so they have separate forms.
 const CHINESE: &str = "密码|口令|密钥|私钥|令牌|凭证|凭据|授权码|访问码";
-/// Those that may be numbers.
+/// Names whose values may be numbers.
 const PASSWORDS: &str = "passw(?:or)?d|passphrase";
 
 fn compile(expressions: &[(&str, Care)]) -> Vec<Pattern> {
@@ -57,7 +57,8 @@ fn compile_all<'a>(expressions: impl Iterator<Item = (&'a str, Care)>) -> Vec<Pa
 /// Tokens, keys and passwords.
 pub(super) static SECRETS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     let mut all = compile(&[
-        // Private keys, whole, without their end, and without their begin (the tail of a log).
+        // Private keys: complete, without their end, and without their beginning (the tail of a
+        // log).
         (
             r"(?s)-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(.*?)(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY|\z)",
             Care::Sure,
@@ -66,17 +67,17 @@ pub(super) static SECRETS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             r"\A(?s:.{0,80}?)((?:[A-Za-z0-9+/=]{16,80}\r?\n)+)-----END [A-Z0-9 ]{0,40}PRIVATE KEY",
             Care::Sure,
         ),
-        // The user info of a URL, and what gives access in its query.
+        // The user info of a URL, and credentials in its query.
         (r#"://([^\s"'/?#]{1,400})@"#, Care::Sure),
         (
             r#"(?i)[?&;#][\w.-]{0,60}(?:token|key|secret|pass|pwd|cred|auth|sig|session|cookie)[\w.-]{0,60}=([^&;#\s"'<>]+)"#,
             Care::Sure,
         ),
-        // Tokens of services are in a table: see `tokens`. This one has parts.
+        // The table of `tokens` has the tokens of services. This token has several parts.
         (r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?", Care::Sure),
         (r"(?i)\bbearer\s+([A-Za-z0-9+/=._~-]{8,})", Care::Sure),
         (r"(?i)\blogin\s+\S+\s+password\s+(\S+)", Care::Sure),
-        // Values whose names say what they are.
+        // Values with a name for a secret.
         (
             r#"(?i)(?:NAMES)\\?["']?\s{0,4}(?:=>|[:=])\s{0,4}(?:bearer\s+|basic\s+|token\s+)?(?:\\?"([^"\\\n]{1,4000})|\\?'([^'\\\n]{1,4000})|([^\s"',;&<>]{4,4000}))"#,
             Care::Value,
@@ -116,21 +117,21 @@ pub(super) static SECRETS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
 /// Addresses, and names with a place.
 pub(super) static HOSTS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
     compile(&[
-        // Four numbers, but no part of a longer version.
+        // Four numbers that are not part of a longer version.
         (r"(?:^|[^\d.])((?:\d{1,3}\.){3}\d{1,3})(?:[^\d.]|\.\D|\.?$)", Care::Sure),
         (r"\b(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{1,4}\b", Care::Sure),
-        // Not `c10::add`: only what begins as addresses of networks do.
+        // Not `c10::add`: only the first parts that network addresses have.
         (
             r"(?i)\b(?:fe80|f[cd][0-9a-f]{2}|2[0-9a-f]{3})(?::[0-9a-f]{1,4}){0,6}::(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{1,4}\b",
             Care::Sure,
         ),
-        // No versions of symbols: `memcpy@GLIBC_2.14`.
+        // Not the versions of symbols: `memcpy@GLIBC_2.14`.
         (
             r"\b[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})*\.[A-Za-z]{2,24}\b",
             Care::Sure,
         ),
         (r"/home/([^/\s:\x22'\x00]{1,64})", Care::Sure),
-        // What says that it is the name of a host, and what looks like one where it may be.
+        // Values marked as host names, and values of the form of a host name where one is possible.
         (
             r#"(?i)(?:^|[^\w-])(?:host_?name|node_?name|server_?name|pod_?name|master_addr(?:ess)?)["']?\s{0,8}[:=]\s{0,4}["']?([A-Za-z0-9][\w.-]{1,252})"#,
             Care::Value,
@@ -139,7 +140,7 @@ pub(super) static HOSTS: LazyLock<Vec<Pattern>> = LazyLock::new(|| {
             r#"(?i)(?:^|[^\w-])host["']?\s{0,8}[:=]\s{0,4}["']?([A-Za-z][\w.]{0,200}[0-9-][\w.-]{0,200})"#,
             Care::Value,
         ),
-        // Prompts, and what `scp` takes.
+        // Prompts, and arguments of `scp`.
         (r"(?:^|[^\w.-])([A-Za-z_][\w.-]{0,31}@[a-z0-9][a-z0-9-]{0,62}):[~/]", Care::Sure),
         (r"\[([A-Za-z_][\w.-]{0,31}@[A-Za-z0-9-]{1,63}) [^\]\n]{0,200}\][#$]", Care::Sure),
         // syslog.
@@ -156,12 +157,12 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| {
         .expect("the expressions are proved by a test")
 });
 
-/// Whether a name speaks of a secret: `HF_TOKEN`, `password`.
+/// Returns whether a name is one for a secret: `HF_TOKEN`, `password`.
 pub(super) fn names_a_secret(name: &str) -> bool {
     NAME.is_match(name.as_bytes())
 }
 
-/// Where secrets of these forms are, as ranges of bytes.
+/// Returns the byte ranges of secrets of these forms.
 pub(super) fn find(patterns: &[Pattern], text: &[u8]) -> Vec<(usize, usize)> {
     let mut spans = Vec::new();
     for pattern in patterns {
@@ -183,7 +184,7 @@ pub(super) fn find(patterns: &[Pattern], text: &[u8]) -> Vec<(usize, usize)> {
             if !harmless {
                 spans.push((start, end));
             }
-            // What ends one match may begin the next.
+            // The end of one match may be the start of the next.
             at = end.max(found.get(0).map_or(end, |whole| whole.start() + 1));
         }
     }
@@ -201,7 +202,7 @@ fn is_number(value: &[u8]) -> bool {
     value.trim_ascii().iter().all(digits)
 }
 
-/// What stands behind such a name and is none: words of a language, what was taken out before.
+/// Returns whether a value is harmless: a word of a language, or the mark of an earlier redaction.
 fn is_word(value: &[u8]) -> bool {
     let word = value.trim_ascii();
     let known: [&[u8]; 14] = [
@@ -223,7 +224,8 @@ fn is_word(value: &[u8]) -> bool {
     word.iter().all(|&b| b == b'*') || known.iter().any(|known| word.eq_ignore_ascii_case(known))
 }
 
-/// Whether no word is like this: letters with digits, or with what stands in no word.
+/// Returns whether a value cannot be a word: it has letters together with digits or special
+/// characters.
 fn is_mixed(value: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| value.iter().any(is);
     let sign = |b: &u8| matches!(b, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'~');
@@ -232,7 +234,7 @@ fn is_mixed(value: &[u8]) -> bool {
         && (has(u8::is_ascii_digit) || has(sign))
 }
 
-/// Whether a value only says how what stands behind it is meant, and that was taken out before:
+/// Returns whether a value is only the scheme of a credential that was redacted before:
 /// `Authorization: Bearer ***`.
 fn is_scheme(value: &[u8], after: &[u8]) -> bool {
     let schemes: [&[u8]; 3] = [b"bearer", b"basic", b"token"];

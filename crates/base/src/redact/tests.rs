@@ -5,8 +5,8 @@ fn secrets(text: &str) -> String {
     String::from_utf8(redactor.bytes(text.as_bytes()).into_owned()).unwrap()
 }
 
-/// Each with its secret between `«` and `»`. They are put together here so that nobody who
-/// searches this repository for secrets finds any.
+/// Texts, each with its secret between `«` and `»`. The secrets are assembled here so that secret
+/// scanners do not report this repository.
 fn planted() -> Vec<String> {
     let a = |n: usize| "aB3".repeat(n / 3 + 1)[..n].to_owned();
     vec![
@@ -73,7 +73,7 @@ fn every_planted_secret_is_taken_out_and_its_surroundings_stay() {
         let after = &text[close + '»'.len_utf8()..];
         assert!(shown.ends_with(after), "{bare}: {shown}");
         assert_eq!(secrets(&shown), shown, "{bare}");
-        // In its place, with the same length.
+        // In place, with the same length.
         let mut redactor = Redactor::new(Level::Secrets, []);
         let masked = redactor.in_place(bare.as_bytes()).into_owned();
         assert_eq!(masked.len(), bare.len(), "{bare}");
@@ -112,7 +112,7 @@ fn words_that_only_sound_like_secrets_stay() {
         "cp -p a b; mkdir -pv c",
         "python -prof train.py",
     ] {
-        // A path may hold `@`: it is no user info.
+        // A path may contain `@`, which does not start user info.
         assert_eq!(secrets(text), text);
     }
 }
@@ -161,7 +161,7 @@ fn names_of_people_and_hosts_go_and_words_stay() {
         ("[joe@gpu7 run]$ ls; scp joe@gpu8:/x .", "[*** run]$ ls; scp ***:/x ."),
         ("Nov 23 02:31:46 gpu7 kernel: devdrv", "Nov 23 02:31:46 *** kernel: devdrv"),
     ] {
-        // Addresses go too, and are no matter of this test.
+        // Addresses are redacted too, but this test does not cover them.
         let text = text.replace("127.0.1.1", "::1");
         assert_eq!(hosts(&text, &names), left.replace("127.0.1.1", "::1"), "{text}");
     }
@@ -178,7 +178,7 @@ fn names_of_people_and_hosts_go_and_words_stay() {
     ] {
         assert_eq!(hosts(text, &names), text);
     }
-    // What is an account of the system says what is wrong, and nothing of people.
+    // Accounts of the system are evidence of faults and identify no person.
     let passwd = "root:x:0:0::/root:/bin/sh\nHwHiAiUser:x:1000:1000::/home/HwHiAiUser:/bin/sh\n\
         syslog:x:104:110::/x:/bin/sh\nmei:x:1001:1001:Mei Li,,,:/data/mei:/bin/sh\nbad line\n";
     let group = "HwHiAiUser:x:1000:mei,zhang\nadm:x:4:syslog\nx\n";

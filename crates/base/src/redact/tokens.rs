@@ -18,7 +18,7 @@ enum Part<'a> {
     },
 }
 
-/// The parts of `ghp_<A20-255>`, or nothing if that is no form.
+/// Returns the parts of `ghp_<A20-255>`, or `None` if the text is not a form.
 fn parts(mut form: &str) -> Option<Vec<Part<'_>>> {
     let mut parts = Vec::new();
     while let Some((literal, rest)) = form.split_once('<') {
@@ -69,12 +69,12 @@ static TOKENS: LazyLock<Regex> = LazyLock::new(|| {
             parts.into_iter().map(expression).collect()
         })
         .collect();
-    // What is longer than the longest token is none, but nothing harmless either.
+    // A value longer than the longest token is not a token, but is not harmless either.
     Regex::new(&format!(r"(?-u)\b(?:{})", expressions.join("|")))
         .expect("the expression is proved by a test")
 });
 
-/// Where tokens are.
+/// Returns the byte ranges of the tokens.
 pub(super) fn find(text: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
     TOKENS.find_iter(text).map(|found| (found.start(), found.end()))
 }
@@ -83,7 +83,7 @@ pub(super) fn find(text: &[u8]) -> impl Iterator<Item = (usize, usize)> + '_ {
 mod tests {
     use super::*;
 
-    /// A token of this form with runs of the least or the greatest length.
+    /// Builds a token of this form with runs of the minimum or maximum length.
     fn example(parts: &[Part<'_>], longest: bool) -> String {
         let text = |part: &Part<'_>| match *part {
             Part::Literal(text) => text.to_owned(),
@@ -110,7 +110,8 @@ mod tests {
                 let token = example(&form, longest);
                 let text = format!("use {token} now");
                 let found = find(text.as_bytes()).next();
-                // A shorter form may match the begin of a longer one; nothing of it may stay.
+                // A shorter form may match the beginning of a longer one. The whole token must be
+                // removed.
                 assert!(found.is_some_and(|(from, _)| from == 4), "{text}");
                 let whole = find(text.as_bytes()).last();
                 assert_eq!(whole.map(|(_, to)| to), Some(text.len() - 4), "{text}");
@@ -118,7 +119,7 @@ mod tests {
         }
     }
 
-    /// A token without its last letter is none, unless another form is shorter.
+    /// A token without its last letter does not match, unless another form is shorter.
     #[test]
     fn what_is_too_short_is_no_token() {
         let mut checked = 0;

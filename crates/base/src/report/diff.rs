@@ -7,7 +7,7 @@ use crate::text::Text;
 pub struct FileDiff {
     /// Its path.
     pub path: String,
-    /// How many places were changed, and how many were not.
+    /// The number of changed places, and of those that need manual work.
     pub counts: Text,
     /// The changes with the lines around them.
     pub rows: Vec<DiffRow>,
@@ -56,7 +56,7 @@ pub enum LinePart {
 pub struct DiffNote {
     /// The ID of the rule.
     pub rule: String,
-    /// What the rule found.
+    /// The statement of the rule.
     pub title: Text,
     /// The code in question.
     pub detail: Option<String>,

@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::Text;
 
-/// How grave a finding is. The order is the order of gravity.
+/// The severity of a finding, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Worth knowing; nothing has to be done.
+    /// Worth knowing. No action needed.
     Info,
     /// May fail, or will fail for some uses.
     Warning,
@@ -30,7 +30,7 @@ impl Severity {
     }
 }
 
-/// Where a piece of evidence was read.
+/// The kind of source of a piece of evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -41,7 +41,7 @@ pub enum EvidenceKind {
     Env,
     /// The output of a command.
     Command,
-    /// A row of our own data, for example of the compatibility matrix.
+    /// A row of the built-in data, for example of the compatibility matrix.
     Data,
     /// The arguments of the run.
     Option,
@@ -53,20 +53,20 @@ pub enum EvidenceKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// What kind of place it was read from.
+    /// The kind of its source.
     pub kind: EvidenceKind,
     /// The path, variable, command line or table row.
     pub source: String,
     /// The line in that file, counted from 1, where known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// What was read there.
+    /// The value read there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// The part of the value that proves the finding. Where a long value is shortened, it stays.
+    /// The part of the value that proves the finding. Shortening a long value keeps this part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub matched: Option<String>,
-    /// What was observed there, in words of ours and not of the machine.
+    /// The observation in the words of this program, if it is not a quotation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub said: Option<Text>,
 }
@@ -106,7 +106,7 @@ impl Evidence {
         Self { kind, source: source.into(), line: None, value: None, matched: None, said: None }
     }
 
-    /// Adds what was read.
+    /// Adds the value read there.
     #[must_use]
     pub fn value(mut self, value: impl Into<String>) -> Self {
         self.value = Some(value.into());
@@ -120,11 +120,11 @@ impl Evidence {
         self
     }
 
-    /// Adds an observation in words of ours instead of the machine's.
+    /// Adds an observation in the words of this program.
     #[must_use]
     pub fn says(mut self, said: Text) -> Self {
         if said.en == said.zh {
-            // A quotation: words that no language of ours changes.
+            // Equal texts are a quotation, which is not translated.
             self.value = Some(said.en);
         } else {
             self.said = Some(said);
@@ -132,7 +132,7 @@ impl Evidence {
         self
     }
 
-    /// Adds what was read, if there was anything.
+    /// Adds the value read there, if there is one.
     #[must_use]
     pub fn value_if<S: Into<String>>(mut self, value: Option<S>) -> Self {
         self.value = value.map(Into::into);
@@ -153,45 +153,44 @@ impl Evidence {
     }
 }
 
-/// The value of an unknown version, for messages. Sentences spell it out in their
-/// language.
+/// The value of an unknown version, for messages. Sentences spell it out in their language.
 pub const UNKNOWN_VERSION: &str = "?";
 
-/// One thing to do: words, and where there is one, a command that can be pasted.
+/// One action: its description and, if possible, a command to paste.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FixStep {
-    /// What to do.
+    /// The description of the action.
     pub text: Text,
     /// The command line, its arguments quoted for a POSIX shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
 }
 
-/// A finding with its words, as renderers see it.
+/// A finding with its texts, as renderers see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The stable id; never reused for another meaning.
     pub id: String,
-    /// Which message of that id.
+    /// The message of that ID.
     pub message: String,
-    /// How grave it is.
+    /// The severity.
     pub severity: Severity,
-    /// One sentence that states what is wrong.
+    /// One sentence that states the defect.
     pub title: Text,
-    /// Why it is so, or why it matters.
+    /// The reason, or the effect.
     pub cause: Text,
-    /// What to do, in order.
+    /// The actions, in order.
     pub fix: Vec<FixStep>,
-    /// What it rests on.
+    /// The evidence.
     pub evidence: Vec<Evidence>,
     /// Values that the evidence names, by stable names such as `ranks` or `op`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, String>,
-    /// Where to read on: sources of the rule.
+    /// Sources of the rule, for further reading.
     pub refs: Vec<String>,
-    /// Ids that would explain this one (used for folding).
+    /// IDs of findings that would explain this one (used for folding).
     #[serde(skip)]
     pub because: Vec<&'static str>,
     /// Findings that this one is the root cause of.
@@ -200,9 +199,9 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// An info without words yet, for subcommands that do not judge: formats that know nothing
-    /// but findings carry what they say as such remarks. The id has a slash, which no id of the
-    /// catalogue has.
+    /// Creates an info without texts yet, for subcommands without rules. Formats that contain only
+    /// findings carry the remarks of a report in this form. The ID has a slash, which no ID of the
+    /// catalog has.
     pub fn remark(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),

@@ -1,4 +1,4 @@
-//! The gate: how verdict and findings become an exit status. It never changes the verdict.
+//! The gate: derives the exit status from verdict and findings. It never changes the verdict.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -68,12 +68,12 @@ pub enum ExitStatus {
     Findings,
     /// 2: wrong usage, or the tool itself could not work.
     Failure,
-    /// 3: inconclusive, for want of time, permission or evidence.
+    /// 3: inconclusive, because time, permission or evidence was missing.
     Inconclusive,
 }
 
 impl ExitStatus {
-    /// The number given to the operating system.
+    /// The exit status for the operating system.
     pub const fn code(self) -> u8 {
         match self {
             Self::Clean => 0,
@@ -141,12 +141,13 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Whether the exit status follows from verdict and findings as it does without any setting.
+    /// Returns whether the exit status follows from verdict and findings as it does without any
+    /// setting.
     pub fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether this finding makes the exit status 1.
+    /// Returns whether this finding makes the exit status 1.
     pub fn fails(&self, finding: &Finding) -> bool {
         match self.own_level(&finding.id).unwrap_or(self.fail_on) {
             FailOn::Error => finding.severity >= Severity::Error,
@@ -160,8 +161,8 @@ impl Gate {
         self.families.get(id.split('-').next()?).copied()
     }
 
-    /// Whether the gate is open for a contradicted link: only findings contradict it, and all of
-    /// them belong to families that never fail the run.
+    /// Returns whether the gate is open for a contradicted link: only findings contradict it, and
+    /// all of them belong to families that never fail the run.
     pub fn excuses(&self, link: &Link) -> bool {
         let never = |id: &String| self.own_level(id) == Some(FailOn::Never);
         match &link.coverage {
@@ -172,7 +173,7 @@ impl Gate {
         }
     }
 
-    /// The exit status; `verdict` is none for reports that only show something.
+    /// The exit status. `verdict` is `None` for reports that only show something.
     pub fn exit_status(&self, verdict: Option<Verdict>, findings: &[Finding]) -> ExitStatus {
         let failed = verdict == Some(Verdict::Fail) && self.fail_on != FailOn::Never;
         if failed || findings.iter().any(|finding| self.fails(finding)) {

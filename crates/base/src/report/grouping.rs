@@ -1,13 +1,12 @@
-//! Root causes: a finding that another one explains becomes its consequence.
+//! Root causes: a finding explained by another one becomes its consequence.
 
 use super::Finding;
 
-/// Moves every finding that names a present finding as its cause under that cause, unless the
-/// cause is less grave: an error is never hidden under a warning.
+/// Moves every finding that names a present finding as its cause under that cause, unless the cause
+/// is less severe: an error is never hidden under a warning.
 ///
-/// Chains end at their root: if A explains B and B explains C, both B and C are folded
-/// under A. Cycles cannot fold all of their members away: a finding whose chain of causes
-/// returns to itself stays where it is. Order among equals is kept.
+/// Chains end at their root: if A explains B and B explains C, both B and C are folded under A. The
+/// first member of a cycle stays in place. Order among equals is kept.
 pub fn fold_consequences(findings: Vec<Finding>) -> Vec<Finding> {
     let parents: Vec<Option<usize>> = findings
         .iter()

@@ -1,7 +1,7 @@
-//! The vocabulary that every subcommand speaks: findings, outcomes, the report.
+//! The vocabulary shared by all subcommands: findings, outcomes, the report.
 //!
-//! Nothing here reads a machine or writes to a terminal. A [`Report`] is complete: a renderer
-//! needs nothing else, and decides nothing.
+//! Nothing here reads a machine or writes to a terminal. A [`Report`] is complete: a renderer needs
+//! nothing else and makes no decisions.
 
 mod diff;
 mod finding;
@@ -30,7 +30,7 @@ pub struct DataInUse {
     /// Days between that date and the run; none if the clock is unreadable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_days: Option<u64>,
-    /// Whether the program carries it.
+    /// Whether it is built in.
     pub origin: DataOrigin,
     /// SHA-256 of the data pack.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,52 +51,52 @@ pub enum DataOrigin {
     Pack,
 }
 
-/// What a run of any subcommand has to say.
+/// The result of a run of any subcommand.
 #[derive(Debug, Clone)]
 pub struct Report {
     /// The subcommand, for example `check`.
     pub command: &'static str,
     /// The name in the ID of its JSON document, where one subcommand writes several shapes.
     pub document: &'static str,
-    /// What is typed to run it, where that is more than its name: `fleet merge`.
+    /// The command to type, if it is longer than the name: `fleet merge`.
     pub invocation: &'static str,
-    /// One line that says what was examined, for example the host name or the root.
+    /// The examined subject in one line, for example the host name or the root.
     pub subject: String,
-    /// What was found, the gravest first; see [`Report::sort`].
+    /// The findings, the most severe first; see [`Report::sort`].
     pub findings: Vec<Finding>,
     /// One row for every rule that was selected, in registry order.
     pub results: Vec<RuleResult>,
     /// Short facts for the head of the report: label and value.
     pub overview: Vec<(Text, Text)>,
-    /// Counts and lists that are no findings.
+    /// Counts and lists that are not findings.
     pub tables: Vec<Table>,
-    /// Changes that are proposed and not made: unified diffs.
+    /// Proposed changes that were not applied, as unified diffs.
     pub patches: Vec<String>,
-    /// Remarks that are no findings: next steps, what was left out. One line each.
+    /// Remarks that are not findings: next steps, omissions. One line each.
     pub notes: Vec<Text>,
-    /// What the judgement rests on, for example the matrix and its date.
+    /// The basis of the result, for example the matrix and its date.
     pub provenance: Vec<(&'static str, Text)>,
     /// The tables that were used; set with [`Report::ended`].
     pub data: Option<DataInUse>,
-    /// Data of this subcommand alone, put into the JSON report under these keys.
+    /// Data of this subcommand, added to the JSON report under these keys.
     pub extra: serde_json::Map<String, serde_json::Value>,
-    /// Whether the findings are about source files, named from the working directory, so that
-    /// every place matters by itself.
+    /// Whether the findings are about source files, named relative to the working directory. Every
+    /// place then matters separately.
     pub about_sources: bool,
     /// How verdict and findings become the exit status.
     pub gate: Gate,
-    /// When the run ended, in seconds since 1970, UTC; set by whoever reads the clock.
+    /// The end of the run in seconds since 1970, UTC; set by the code that reads the clock.
     pub ended: Option<u64>,
     /// The goal and the evidence for it; none for reports that only show something.
     pub proof: Option<Proof>,
-    /// Why a lookup has no answer; reports with a goal have the reasons in their links.
+    /// The reasons why a lookup has no answer. Reports with a goal have the reasons in their links.
     pub unanswered: Vec<Text>,
 }
 
 /// A table of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// What it lists.
+    /// The contents of the table.
     pub title: Text,
     /// The headings of its columns.
     pub head: Vec<Text>,
@@ -104,7 +104,7 @@ pub struct Table {
     pub rows: Vec<Vec<Text>>,
 }
 
-/// How many of each severity, and what became of the rules.
+/// The number of findings by severity, and of rules by outcome.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
@@ -114,11 +114,11 @@ pub struct Summary {
     pub warnings: usize,
     /// Findings of severity info.
     pub infos: usize,
-    /// Rules that looked and found nothing.
+    /// Rules that ran and found nothing.
     pub passed: usize,
-    /// Rules that could not look.
+    /// Rules that could not run.
     pub not_checked: usize,
-    /// Rules that have nothing to look at on this machine.
+    /// Rules that do not apply to this machine.
     pub not_applicable: usize,
 }
 
@@ -147,9 +147,9 @@ impl Report {
         }
     }
 
-    /// Puts findings into the order in which people should read them: severity, then the
-    /// number of consequences, then the order of the rules (hardware before what runs on it),
-    /// then id, then title. The order never depends on timing.
+    /// Sorts the findings for readers: severity, then the number of consequences, then the order of
+    /// the rules (hardware before the software on it), then ID, then title. The order never depends
+    /// on timing.
     pub fn sort(&mut self) {
         let results = &self.results;
         let place =
@@ -185,7 +185,7 @@ impl Report {
         sum
     }
 
-    /// Adds the members of a structure to those that this subcommand alone has.
+    /// Adds the members of a structure to the data of this subcommand.
     pub fn add_members(&mut self, members: &impl Serialize) {
         if let Ok(serde_json::Value::Object(members)) = serde_json::to_value(members) {
             self.extra.extend(members);
@@ -197,12 +197,12 @@ impl Report {
         self.proof.as_ref().map(Proof::verdict)
     }
 
-    /// Whether this finding makes the exit status 1.
+    /// Returns whether this finding makes the exit status 1.
     pub fn fails(&self, finding: &Finding) -> bool {
         self.gate.fails(finding)
     }
 
-    /// The exit status that this report stands for.
+    /// The exit status of this report.
     pub fn exit_status(&self) -> ExitStatus {
         let unanswered = || (!self.unanswered.is_empty()).then_some(Verdict::Inconclusive);
         let proof = self.proof.as_ref();

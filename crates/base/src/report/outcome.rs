@@ -1,4 +1,4 @@
-//! What became of a rule: it passed, found something, or could not look.
+//! The outcome of a rule: it passed, found something, or could not run.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,38 +9,38 @@ use crate::text::Text;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckState {
-    /// Looked, nothing found.
+    /// Ran and found nothing.
     Passed,
-    /// Gave at least one finding.
+    /// Produced at least one finding.
     Found,
-    /// Gave findings, all of them folded under the finding of another rule.
+    /// Produced findings, all of them folded under the finding of another rule.
     Folded,
-    /// Could not look.
+    /// Could not run.
     NotChecked,
-    /// Nothing to look at.
+    /// Does not apply.
     NotApplicable,
 }
 
-/// One rule of a run and what became of it.
+/// One rule of a run and its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RuleResult {
     /// The rule's id.
     pub id: &'static str,
-    /// What the rule is about.
+    /// The subject of the rule.
     pub name: Text,
     /// The outcome.
     pub state: CheckState,
-    /// Why there is no answer, for `not_checked` and `not_applicable`.
+    /// The reason of a missing answer, for `not_checked` and `not_applicable`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text>,
     /// The evidence that would give the answer, for `not_checked`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub settle: Option<Text>,
-    /// It had to look, but permission, time or a readable file were missing.
+    /// Whether the rule applies but permission, time or a readable file was missing.
     #[serde(skip)]
     pub blocked: bool,
-    /// A setting leaves it out.
+    /// Whether a setting excludes it.
     #[serde(skip)]
     pub waived: bool,
 }

@@ -1,6 +1,6 @@
-//! The proof behind a verdict: a goal, the closed list of its links, and what became of each.
+//! The proof behind a verdict: a goal, the closed list of its links, and the outcome of each.
 //!
-//! Only required links decide. A link without evidence is never shown: it is not examined, with
+//! Only required links decide. A link without evidence is never shown: it is not examined, and has
 //! the reason and the evidence that would settle it.
 
 use std::collections::BTreeMap;
@@ -124,10 +124,10 @@ pub struct Link {
     pub name: Text,
     /// Whether it decides.
     pub need: Need,
-    /// What became of it.
+    /// Its outcome.
     #[serde(flatten)]
     pub coverage: Coverage,
-    /// What was seen: versions, counts.
+    /// Observed facts: versions, counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Text>,
     /// IDs of warnings that concern it.
@@ -163,7 +163,7 @@ impl Proof {
                 }
             })
             .max()
-            // A goal without links claims nothing that could be shown.
+            // A goal without links makes no claim that could be shown.
             .unwrap_or(Verdict::Inconclusive)
     }
 

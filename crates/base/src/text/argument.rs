@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use super::Text;
 
-/// A value that a sentence can contain: anything that can be shown, and words of ours, which differ
-/// between the languages.
+/// A value that a sentence can contain: anything with a display form, and texts of this program,
+/// which differ between the languages.
 pub trait Argument {
     /// The value in both languages.
     fn spell(&self) -> Spelling;
@@ -16,13 +16,13 @@ pub trait Argument {
 pub enum Spelling {
     /// The same in all languages: a path, a number, a name.
     Same(String),
-    /// Words of ours.
+    /// Texts of this program.
     Words(Text),
     /// Not known yet; see [`Later`].
     Later,
 }
 
-/// A value of a finding that is known when all findings are: the devices that share it.
+/// A value of a finding that is known only after all findings are: the devices that share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Later;
 

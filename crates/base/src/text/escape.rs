@@ -1,4 +1,4 @@
-//! Makes text from the scanned machine harmless on a terminal.
+//! Makes text of the examined machine harmless on a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -43,10 +43,10 @@ fn escape_with(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether a character could act on a terminal, change the reading order, or hide: by its category
-/// in Unicode, all controls, format characters (the bidirectional ones are among them), separators
-/// of lines, private use and code points without a character. Fillers that are letters but have no
-/// shape, and selectors of variants that no character needs, are among them too.
+/// Returns whether a character could act on a terminal, change the reading order, or hide. By their
+/// category in Unicode, these are all controls, format characters (including the bidirectional
+/// ones), separators of lines, private use and unassigned code points. Fillers that are letters
+/// without a shape, and variation selectors that no character needs, are included.
 pub fn acts_on_terminal(c: char) -> bool {
     match c {
         // ASCII, and the bulk of Japanese, Chinese and Korean text.
@@ -74,8 +74,8 @@ pub fn acts_on_terminal(c: char) -> bool {
     }
 }
 
-/// Whether an invisible character has its place between its neighbors: it joins emoji (`👩‍💻`),
-/// asks for the colored form of a symbol, or selects a variant of a Chinese character.
+/// Returns whether an invisible character is in place between its neighbors: it joins emoji
+/// (`👩‍💻`), requests the colored form of a symbol, or selects a variant of a Chinese character.
 fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
     let is_symbol = |c: char| {
         let category = get_general_category(c);
@@ -84,7 +84,7 @@ fn joins(before: Option<char>, c: char, after: Option<char>) -> bool {
     let is_ideograph = |c: char| matches!(c, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{323af}');
     let is_before = |is: &dyn Fn(char) -> bool| before.is_some_and(is);
     match c {
-        // The symbol may have a selector or a color of the skin.
+        // The symbol may have a selector or a skin tone.
         '\u{200d}' => {
             is_before(&|c| is_symbol(c) || c == '\u{fe0f}') && after.is_some_and(is_symbol)
         }

@@ -14,8 +14,8 @@ pub enum Lang {
 }
 
 impl Lang {
-    /// The language that the locale variables ask for, by POSIX precedence: `LC_ALL`, then
-    /// `LC_MESSAGES`, then `LANG`; the first that is set and not empty decides.
+    /// The language of the locale variables, by POSIX precedence: `LC_ALL`, then `LC_MESSAGES`,
+    /// then `LANG`; the first one that is set and not empty decides.
     pub fn from_locale(lookup: impl Fn(&str) -> Option<String>) -> Self {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"]
             .iter()

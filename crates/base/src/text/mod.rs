@@ -1,4 +1,4 @@
-//! Words in two languages, and what keeps hostile words off the terminal.
+//! Texts in two languages, and escaping of hostile text for terminals.
 
 mod argument;
 mod escape;
@@ -16,7 +16,7 @@ pub use template::{Part, described, fill, fill_quoted, parts, placeholders};
 
 use serde::{Deserialize, Serialize};
 
-/// A message of the tables that ship in the binary, where it lies there.
+/// A message of the built-in tables, borrowed from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -54,7 +54,7 @@ pub struct Text {
     pub zh: String,
 }
 
-/// Reads a message, or the text that older documents have in its place, for `deserialize_with`.
+/// Reads a message, or the plain text that older documents have instead, for `deserialize_with`.
 ///
 /// # Errors
 /// Those of the deserializer.

@@ -1,4 +1,4 @@
-//! Names that differ from a given name by a typing error: for "did you mean".
+//! Names that differ from a given name by a typing error, for "did you mean".
 
 use strsim::osa_distance;
 

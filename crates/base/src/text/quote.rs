@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::escape_line;
 
-/// `word` so that a POSIX shell reads it back as one word. Control characters are made
+/// Quotes `word` so that a POSIX shell reads it back as one word. Control characters are made
 /// visible first: a proposed command must never carry an escape sequence.
 pub fn shell_quote(word: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "_-./:=@%+,~".contains(c);

@@ -1,4 +1,4 @@
-//! Placeholders in messages: `{name}`, and `{name:file|files}` for a number with what it counts.
+//! Placeholders in messages: `{name}`, and `{name:file|files}` for a count with its noun.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +13,8 @@ pub fn placeholders(template: &str) -> BTreeSet<&str> {
     pieces(template).filter_map(placeholder).collect()
 }
 
-/// Replaces each `{name}` by its value; a name without a value stays as it is. `{name:file|files}` is the
-/// value and one of the words: the first behind `1`, the second behind any other value.
+/// Replaces each `{name}` by its value; a name without a value stays unchanged. `{name:file|files}`
+/// becomes the value and one of the words: the first behind `1`, the second behind any other value.
 pub fn fill(template: &str, args: &BTreeMap<&'static str, String>) -> String {
     fill_with(template, args, |_, value| value.to_owned())
 }
@@ -30,7 +30,7 @@ pub fn described(template: &str) -> String {
 }
 
 /// As [`fill`], with each value quoted for a shell. A value whose name ends in `_words` is a list,
-/// one word per line: each is quoted for itself.
+/// one word per line: each word is quoted separately.
 pub fn fill_quoted(template: &str, args: &BTreeMap<&'static str, String>) -> String {
     fill_with(template, args, |name, value| {
         if name.ends_with("_words") {
@@ -65,7 +65,7 @@ fn fill_with(
     out
 }
 
-/// A part of a template, for those who take a sentence apart again.
+/// A part of a template, for matching a sentence against it.
 pub enum Part<'t> {
     /// Literal text.
     Text(&'t str),
@@ -88,9 +88,9 @@ enum Piece<'t> {
     /// A placeholder.
     Value {
         name: &'t str,
-        /// As it stands there, with its braces.
+        /// The source text, with its braces.
         whole: &'t str,
-        /// What it counts: one, and any other number.
+        /// The nouns for one and for any other number.
         words: Option<(&'t str, &'t str)>,
     },
 }
@@ -121,7 +121,7 @@ fn pieces(template: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The placeholder at the beginning of a text, and how long it is.
+/// Returns the placeholder at the beginning of a text, and its length.
 fn placeholder(text: &str) -> Option<(Piece<'_>, usize)> {
     let inside = text.strip_prefix('{')?;
     let in_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::number::{MAX_LEN, VersionError, number, number_after};
 
-/// How finished a version is. The order is the order of publication.
+/// The maturity of a version, in the order of publication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
     /// `.alpha003` or `-alpha.3`.
@@ -30,7 +30,7 @@ pub struct CannVersion {
     /// Third number; 0 for a release candidate such as `8.3.RC1`, which has none.
     pub patch: u32,
     candidate: Candidate,
-    /// What follows the version, as in `8.0.RC2.2` or `7.0.0.1`; 0 if nothing does.
+    /// The update number, as in `8.0.RC2.2` or `7.0.0.1`; 0 if there is none.
     pub update: u32,
     /// Alpha, beta or the version itself.
     pub stage: Stage,
@@ -66,7 +66,7 @@ impl CannVersion {
         }
     }
 
-    /// The same version without alpha, beta and update: what compatibility tables list.
+    /// The same version without alpha, beta and update, as compatibility tables list it.
     #[must_use]
     pub const fn base(self) -> Self {
         Self { update: 0, stage: Stage::Release, ..self }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use super::number::{MAX_LEN, VersionError, number, number_after};
 
-/// The most parts that a version has.
+/// Maximum number of parts.
 const MAX_PARTS: usize = 12;
 
 /// A version of numbers and release candidates, separated by dots: `23.0.rc3`, `24.1.rc2.2`,
@@ -27,7 +27,7 @@ enum Part {
 const EXPECTED: &str = "a version such as `24.1.rc2` or `7.7.0.1.231`";
 
 impl DottedVersion {
-    /// The part at `index`; 0 where the version is shorter.
+    /// The part at `index`; 0 if the version is shorter.
     fn part(&self, index: usize) -> Part {
         self.parts.get(index).copied().unwrap_or(Part::Number(0))
     }
@@ -39,14 +39,14 @@ impl DottedVersion {
         }
     }
 
-    /// The second number; 0 where the version is shorter.
+    /// The second number; 0 if the version is shorter.
     pub fn minor(&self) -> u32 {
         match self.part(1) {
             Part::Rc(n) | Part::Number(n) => n,
         }
     }
 
-    /// How many parts are written.
+    /// The number of written parts.
     pub fn len(&self) -> usize {
         self.parts.len()
     }

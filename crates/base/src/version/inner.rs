@@ -37,7 +37,7 @@ impl InnerVersion {
         format!("C{:02}", self.c)
     }
 
-    /// Whether both belong to one line, whatever their build.
+    /// Returns whether both belong to one line, regardless of the build.
     pub fn same_line(&self, other: &Self) -> bool {
         (self.v, self.r, self.c) == (other.v, other.r, other.c)
     }
@@ -64,7 +64,8 @@ fn parse(text: &str) -> Option<InnerVersion> {
     rest.is_empty().then_some(InnerVersion { v, r, c, spc, b })
 }
 
-/// Takes a letter code and its number off the front of `rest`; leaves it alone otherwise.
+/// Removes a letter code and its number from the start of `rest`; otherwise leaves `rest`
+/// unchanged.
 fn field(rest: &mut &str, code: &str) -> Option<u32> {
     let tail = rest.strip_prefix(code)?;
     let end = tail.find(|c: char| !c.is_ascii_digit()).unwrap_or(tail.len());

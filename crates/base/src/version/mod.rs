@@ -1,6 +1,6 @@
-//! Version numbers of the Ascend stack: how they are written, and which is newer.
+//! Version numbers of the Ascend stack: their notations and their order.
 //!
-//! Three notations live side by side on one machine:
+//! One machine has three notations:
 //! - [`CannVersion`]: `8.3.RC1`, `8.1.RC1.alpha001`, `9.0.0-beta.1`;
 //! - [`DottedVersion`]: drivers (`24.1.rc2.2`), firmware (`7.7.0.1.231`), CANN components
 //!   (`8.2.0.0.201`);

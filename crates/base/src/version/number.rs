@@ -1,15 +1,15 @@
 //! Numbers inside versions, and the error of all notations.
 
-/// The longest version that is read, in bytes; nothing real is near it.
+/// Maximum length of a version in bytes, far above any real one.
 pub(super) const MAX_LEN: usize = 64;
 
-/// A text that is no version of the notation asked for.
+/// A text that is not a version of the expected notation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {expected}")]
 pub struct VersionError {
-    /// What was read, shortened.
+    /// The text, shortened.
     pub text: String,
-    /// What it should have been.
+    /// The expected notation.
     pub expected: &'static str,
 }
 

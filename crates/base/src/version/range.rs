@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::number::{VersionError, number};
 
-/// The longest list that is read, in bytes.
+/// Maximum length of a list in bytes.
 const MAX_LIST: usize = 8192;
 
 /// `compatible_version`, `compatible_version_fw` and `compatible_version_drv`:
@@ -17,9 +17,9 @@ pub struct RangeList {
 }
 
 impl RangeList {
-    /// Whether `version` lies in one of the ranges, by the rule of the driver's own tools
-    /// (dcmi): the version is cut to the length of the longer bound and compared as text.
-    /// So `V100R001C19SPC001B124` is in `[V100R001C19]`, and `24.1.rc3` in `[24.1,24.1.]`.
+    /// Returns whether `version` is in one of the ranges, by the rule of the driver's tools (dcmi):
+    /// the version is cut to the length of the longer bound and compared as text. So
+    /// `V100R001C19SPC001B124` is in `[V100R001C19]`, and `24.1.rc3` in `[24.1,24.1.]`.
     pub fn contains(&self, version: &str) -> bool {
         self.ranges.iter().any(|(first, last)| {
             let cut = first.len().max(last.len()).min(version.len());
@@ -33,7 +33,7 @@ impl RangeList {
         self.ranges.iter().map(|(first, last)| (first.as_str(), last.as_str()))
     }
 
-    /// Whether it lists nothing.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -95,9 +95,9 @@ impl Relation {
 }
 
 impl PackageRange {
-    /// Whether a component of this version is accepted. A bound speaks only about the parts
-    /// that it writes: `8.2` accepts `8.2.0.0.201`. `None` if the version does not begin with
-    /// as many numbers as a bound has.
+    /// Returns whether a component of this version is accepted. A bound restricts only the parts
+    /// that it contains: `8.2` accepts `8.2.0.0.201`. `None` if the version does not begin with as
+    /// many numbers as a bound has.
     pub fn accepts(&self, version: &str) -> Option<bool> {
         let numbers = leading_numbers(version);
         let mut all = true;
@@ -109,7 +109,7 @@ impl PackageRange {
     }
 }
 
-/// The numbers that a version begins with: 9, 0, 0 for `9.0.0-beta.1` and 8, 3 for `8.3.RC1`.
+/// The numbers at the start of a version: 9, 0, 0 for `9.0.0-beta.1` and 8, 3 for `8.3.RC1`.
 fn leading_numbers(version: &str) -> Vec<u32> {
     version.trim().split(['.', '-']).map_while(number).collect()
 }

@@ -1,4 +1,4 @@
-//! Addresses of devices, from the hccn.conf of all hosts together.
+//! Device IPs, from the hccn.conf of all hosts.
 
 use data::{
     Outcome, RawFinding, Reason,
@@ -10,13 +10,13 @@ use std::net::Ipv4Addr;
 use super::{Context, Group, format_hosts, hosts_evidence};
 use base::report::Evidence;
 
-/// As many addresses as are named.
+/// Maximum number of named addresses.
 const NAMED: usize = 20;
 
 /// The devices of a group: host, machine, device, address, mask, gateway.
 struct Device<'a> {
     host: &'a str,
-    /// What tells machines apart: two containers of one machine see the same devices.
+    /// The identity of the machine: two containers of one machine see the same devices.
     machine: &'a str,
     number: u32,
     address: &'a str,
@@ -39,7 +39,7 @@ fn list_devices<'a>(group: &Group<'a>) -> impl Iterator<Item = Device<'a>> {
     })
 }
 
-/// Addresses that several machines have.
+/// Finds addresses that several machines have.
 pub(super) fn find_duplicates(ctx: &Context<'_>) -> Outcome {
     let mut out = Vec::new();
     let mut looked = false;
@@ -59,8 +59,8 @@ pub(super) fn find_duplicates(ctx: &Context<'_>) -> Outcome {
             continue;
         }
         let hosts: BTreeSet<&str> = owners.values().flatten().map(|device| device.host).collect();
-        // Where most machines have no address of their own, nobody meant them for a network of
-        // all: each was set up for jobs of its own.
+        // If most machines have no unique address, the addresses were not meant for one common
+        // network: each machine was set up for its own jobs.
         let own: BTreeSet<&str> = list_devices(group)
             .filter(|device| !owners.contains_key(device.address))
             .map(|device| device.machine)
@@ -87,7 +87,7 @@ pub(super) fn find_duplicates(ctx: &Context<'_>) -> Outcome {
     if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetNoAddresses) }
 }
 
-/// The network of a device, if its address and mask are of version 4 and whole.
+/// The network of a device, if its address and mask are complete and of version 4.
 fn network_of(device: &Device<'_>) -> Option<(Ipv4Addr, Ipv4Addr)> {
     let address: Ipv4Addr = device.address.parse().ok()?;
     let mask: Ipv4Addr = device.mask?.parse().ok()?;
@@ -96,8 +96,8 @@ fn network_of(device: &Device<'_>) -> Option<(Ipv4Addr, Ipv4Addr)> {
         .then(|| (Ipv4Addr::from(u32::from(address) & bits), mask))
 }
 
-/// Devices whose network or mask is another one than that of the same device of most hosts.
-/// Where hosts have a gateway, or there is no common network, networks are routed: silence.
+/// Finds devices whose network or mask differs from that of the same device on most hosts. If hosts
+/// have a gateway, or there is no common network, networks are routed and nothing is reported.
 pub(super) fn check_networks(ctx: &Context<'_>) -> Outcome {
     let mut out = Vec::new();
     let mut looked = false;
@@ -150,7 +150,7 @@ pub(super) fn check_networks(ctx: &Context<'_>) -> Outcome {
     if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetNoAddresses) }
 }
 
-/// What at least two of three have.
+/// The value of at least two thirds.
 fn find_majority<T: Ord + Copy>(values: impl Iterator<Item = T>) -> Option<T> {
     let mut counts: BTreeMap<T, usize> = BTreeMap::new();
     let mut total = 0;

@@ -1,13 +1,13 @@
-//! Clocks: the moment that a report names against the moment at which it arrived.
+//! Clocks: the time of a report against the time at which it arrived.
 
 use super::{Context, format_hosts};
 use base::report::Evidence;
 use data::{Outcome, RawFinding, Reason, findings::fleet_clock};
 
-/// How far a clock may be off, in seconds: well below the five minutes after which munge and
-/// Kerberos refuse credentials, and above what a slow answer takes.
+/// Tolerated clock offset, in seconds: well below the five minutes after which munge and Kerberos
+/// refuse credentials, and above the delay of a slow answer.
 const TOLERANCE: i64 = 60;
-/// As many hosts as are named.
+/// Maximum number of named hosts.
 const NAMED: usize = 20;
 
 pub(super) fn check_clock(ctx: &Context<'_>) -> Outcome {
@@ -22,7 +22,8 @@ pub(super) fn check_clock(ctx: &Context<'_>) -> Outcome {
     let mut looked = false;
     for (name, taken, arrived) in times {
         let Some(taken) = taken else { continue };
-        // No report is read before it is made: its clock is ahead of ours or of the file's.
+        // A report cannot arrive before it is written. If it seems to, its clock is ahead of the
+        // local clock, or of the one that set the time of the file.
         let earliest = [arrived, ctx.options.now].into_iter().flatten().min();
         let Some(earliest) = earliest else { continue };
         looked = true;
@@ -40,8 +41,8 @@ pub(super) fn check_clock(ctx: &Context<'_>) -> Outcome {
     out.extend(clock_finding(&ahead, |count, hosts, seconds| {
         fleet_clock::Ahead { count, hosts, seconds }.warning()
     }));
-    // Where most reports arrived as soon as they were made, one that seems to have taken long has
-    // a clock that is behind. Reports that were copied later say nothing about clocks.
+    // If most reports arrived as soon as they were written, a report that seems to have taken long
+    // has a clock that is behind. Reports that were copied later give no information about clocks.
     let prompt = delays.iter().filter(|(_, delay)| (-TOLERANCE..=TOLERANCE).contains(delay));
     if prompt.count() * 3 >= delays.len() * 2 && delays.len() >= 3 {
         delays.retain(|(_, delay)| *delay > TOLERANCE);

@@ -1,4 +1,4 @@
-//! What most hosts have, and those that have something else.
+//! Values that most hosts share, and the hosts that differ.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use data::{
 pub(crate) struct Spread<'a> {
     /// The values.
     pub(crate) values: Vec<(&'a ComponentValue, Vec<&'a str>)>,
-    /// Of how many hosts something is known.
+    /// The number of hosts with a known value.
     pub(crate) known: usize,
 }
 
@@ -28,7 +28,7 @@ impl Spread<'_> {
     }
 }
 
-/// Looks at a component of all hosts of a group.
+/// Counts the values of a component over all hosts of a group.
 pub(crate) fn count_values<'a>(group: &Group<'a>, index: usize) -> Spread<'a> {
     let absence = COMPONENTS[index].absence;
     let mut values: BTreeMap<&ComponentValue, Vec<&str>> = BTreeMap::new();
@@ -49,7 +49,7 @@ pub(crate) fn count_values<'a>(group: &Group<'a>, index: usize) -> Spread<'a> {
     Spread { values, known }
 }
 
-/// A value as it is shown.
+/// A value as displayed.
 pub(crate) fn value_text(value: &ComponentValue, key: &str) -> Text {
     match value {
         ComponentValue::Unknown => ui::UNKNOWN_VERSION.text(),
@@ -61,14 +61,14 @@ pub(crate) fn value_text(value: &ComponentValue, key: &str) -> Text {
     }
 }
 
-/// As many values as are listed.
+/// Maximum number of listed values.
 const LISTED: usize = 20;
 
 /// The hosts that differ from the majority.
 struct Outliers<'a> {
-    /// What most hosts have.
+    /// The value of most hosts.
     usual: Text,
-    /// What the outliers have.
+    /// The value of the outliers.
     other: Text,
     /// The outliers as a list.
     hosts: String,
@@ -108,7 +108,7 @@ fn add_values(mut found: RawFinding, component: &Component, spread: &Spread<'_>)
     found
 }
 
-/// A component that is not the same everywhere.
+/// A component that differs between hosts.
 fn version_finding(group: &Group<'_>, index: usize, spread: &Spread<'_>) -> RawFinding {
     let row = &COMPONENTS[index];
     let (component, group, known) = (row.label(), group.suffix(), spread.known);
@@ -122,7 +122,7 @@ fn version_finding(group: &Group<'_>, index: usize, spread: &Spread<'_>) -> RawF
     add_values(found, row, spread)
 }
 
-/// Other files of the same version.
+/// Different files of the same version.
 fn binary_finding(
     group: &Group<'_>,
     index: usize,
@@ -141,14 +141,14 @@ fn binary_finding(
     add_values(found, row, spread)
 }
 
-/// Components whose hosts differ, each once.
+/// Finds components that differ between hosts, each once.
 pub(super) fn check_versions(ctx: &Context<'_>) -> Outcome {
     let several = ctx.groups.iter().filter(|group| group.hosts.len() > 1);
     let mut looked = false;
     let mut out = Vec::new();
     for group in several {
         for (index, component) in COMPONENTS.iter().enumerate() {
-            // Files have a rule of their own; chips are what groups are made by.
+            // Files have a separate rule, and chips form the groups.
             if component.key == "elf_hash" {
                 continue;
             }
@@ -162,14 +162,15 @@ pub(super) fn check_versions(ctx: &Context<'_>) -> Outcome {
     if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetOneHost) }
 }
 
-/// The same version of torch_npu with other files.
+/// Finds hosts with the same version of torch_npu but different files.
 pub(super) fn check_binaries(ctx: &Context<'_>) -> Outcome {
     let (hash, version, tool) =
         (find_component("elf_hash"), find_component("torch_npu"), find_component("tool"));
     let mut out = Vec::new();
     let mut looked = false;
     for group in ctx.groups {
-        // Other versions have other files, and another program may count them in another way.
+        // Other versions have other files, and another version of this program may compute the hash
+        // differently.
         let mut alike: BTreeMap<(&ComponentValue, &ComponentValue), Group<'_>> = BTreeMap::new();
         for &(name, host) in &group.hosts {
             let kind = alike.entry((host.value(version), host.value(tool)));

@@ -1,4 +1,4 @@
-//! What can be seen only from above: pure functions from a fleet to findings.
+//! Findings that need the reports of several hosts: pure functions from a fleet to findings.
 
 mod addresses;
 mod clock;
@@ -34,7 +34,7 @@ pub(super) struct Group<'a> {
 }
 
 impl Group<'_> {
-    /// Words that say of which group a sentence speaks, to put behind it.
+    /// A suffix that names the group in a sentence.
     pub(super) fn suffix(&self) -> Text {
         if self.name.is_empty() {
             return Text::default();
@@ -67,14 +67,14 @@ pub(super) fn form_groups<'a>(fleet: &'a Fleet, options: &Options) -> Vec<Group<
     groups.into_iter().map(|(name, hosts)| Group { name, hosts }).collect()
 }
 
-/// What a rule looks at.
+/// The input of a rule.
 pub(super) struct Context<'a> {
     pub(super) fleet: &'a Fleet,
     pub(super) options: &'a Options,
     pub(super) groups: &'a [Group<'a>],
 }
 
-/// A rule and its id.
+/// A rule and its ID.
 pub(super) struct Rule {
     pub(super) id: FindingId,
     pub(super) run: fn(&Context<'_>) -> Outcome,
@@ -93,7 +93,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule { id: fleet_ranktable::ID, run: ranktable::check_tables },
 ];
 
-/// How long a list of hosts may be in a sentence, in bytes.
+/// Maximum length of a list of hosts in a sentence, in bytes.
 pub(super) const IN_SENTENCE: usize = 160;
 
 /// Hosts as a list that fits into a sentence.
@@ -101,7 +101,7 @@ pub(super) fn format_hosts<'a>(hosts: impl IntoIterator<Item = &'a str>) -> Stri
     super::hostlist::format_shortened(hosts, IN_SENTENCE)
 }
 
-/// Hosts as evidence: a list as long as it may be useful.
+/// Hosts as evidence: a longer list than in a sentence.
 pub(super) fn hosts_evidence<'a>(
     hosts: impl IntoIterator<Item = &'a str>,
 ) -> base::report::Evidence {

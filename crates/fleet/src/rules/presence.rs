@@ -1,4 +1,4 @@
-//! Who answered, and under which name.
+//! Hosts that answered, and their names.
 
 use super::{Context, format_hosts, hosts_evidence};
 use base::report::Evidence;
@@ -7,10 +7,10 @@ use data::{
     findings::{fleet_hosts, fleet_name, fleet_read},
 };
 
-/// As many documents as are named.
+/// Maximum number of named documents.
 const NAMED: usize = 20;
 
-/// What was given and is no report.
+/// Finds inputs that are not reports.
 pub(super) fn check_unread(ctx: &Context<'_>) -> Outcome {
     let fleet = ctx.fleet;
     let mut out = Vec::new();
@@ -32,7 +32,7 @@ pub(super) fn check_unread(ctx: &Context<'_>) -> Outcome {
     out.into()
 }
 
-/// Hosts that were expected and did not answer, or answered and were not expected.
+/// Finds expected hosts without a report, and unexpected hosts with one.
 pub(super) fn check_hosts(ctx: &Context<'_>) -> Outcome {
     let Some(expected) = &ctx.options.expected else {
         return Outcome::NotApplicable(Reason::FleetNoExpect);
@@ -66,7 +66,7 @@ pub(super) fn check_hosts(ctx: &Context<'_>) -> Outcome {
     out.into()
 }
 
-/// The expected hosts of which nothing came.
+/// The expected hosts without any report.
 pub(crate) fn find_missing<'a>(ctx: &Context<'a>) -> Vec<&'a str> {
     let Some(expected) = &ctx.options.expected else { return Vec::new() };
     let heard = ctx.fleet.hosts.keys().map(String::as_str);
@@ -77,7 +77,7 @@ pub(crate) fn find_missing<'a>(ctx: &Context<'a>) -> Vec<&'a str> {
     expected.names().filter(|name| !heard.contains(name)).collect()
 }
 
-/// Different machines that call themselves the same: the reports of one hide those of the other.
+/// Finds different machines with the same name: the reports of one hide those of the other.
 pub(super) fn check_names(ctx: &Context<'_>) -> Outcome {
     let doubles = &ctx.fleet.doubles;
     if doubles.is_empty() {

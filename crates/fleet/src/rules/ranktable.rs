@@ -1,4 +1,4 @@
-//! Rank tables of jobs of several servers, against the devices of all hosts.
+//! Compares the rank tables of jobs on several servers with the devices of all hosts.
 
 use data::{Outcome, RawFinding, Reason, findings::fleet_ranktable};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,14 +8,15 @@ use super::super::record::Ranks;
 use super::{Context, Group, format_hosts, hosts_evidence};
 use base::report::Evidence;
 
-/// As many devices as are named.
+/// Maximum number of named devices.
 const NAMED: usize = 20;
 
 pub(super) fn check_tables(ctx: &Context<'_>) -> Outcome {
     let mut out = Vec::new();
     let mut looked = false;
     let all = || ctx.groups.iter().flat_map(|group| &group.hosts);
-    // Every device of the fleet by its address. One that several have is said elsewhere.
+    // Every device of the fleet by its address. Another rule reports addresses that several devices
+    // have.
     let mut owners: BTreeMap<&str, Option<(&str, u32)>> = BTreeMap::new();
     for (name, host) in all() {
         for (number, address, ..) in host.check.iter().flat_map(|said| &said.addresses) {
@@ -29,7 +30,7 @@ pub(super) fn check_tables(ctx: &Context<'_>) -> Outcome {
         let mut tables: BTreeMap<*const Ranks, (&Arc<Ranks>, Vec<&str>)> = BTreeMap::new();
         for (name, host) in &group.hosts {
             if let Some(table) = host.check.as_ref().and_then(|said| said.table.as_ref()) {
-                // Equal tables are shared, so that their place tells them apart.
+                // Equal tables are shared, so that their pointer identifies them.
                 tables.entry(Arc::as_ptr(table)).or_insert((table, Vec::new())).1.push(name);
             }
         }
@@ -43,7 +44,7 @@ pub(super) fn check_tables(ctx: &Context<'_>) -> Outcome {
                 .filter_map(|(address, _)| owners.get(address.as_str()).copied().flatten())
                 .map(|(host, _)| host)
                 .collect();
-            // Hosts of this table that hold another one.
+            // Hosts of this table that have a different one.
             let others: Vec<&str> = tables[place + 1..]
                 .iter()
                 .flat_map(|(_, hosts)| hosts.iter().copied())
@@ -64,7 +65,7 @@ pub(super) fn check_tables(ctx: &Context<'_>) -> Outcome {
     if looked { out.into() } else { Outcome::NotApplicable(Reason::FleetNoTables) }
 }
 
-/// What a table says of devices that are known, and of those that nobody has.
+/// Compares a table with the known devices, and lists devices that no host has.
 fn compare_table(
     table: &Ranks,
     hosts: &[&str],
@@ -82,7 +83,8 @@ fn compare_table(
         }
     }
     let mut out = Vec::new();
-    // A table of which little is known belongs to hosts that were not asked.
+    // If most devices of a table are unknown, it belongs to hosts that were not checked, and
+    // nothing is reported.
     if !unknown.is_empty() && unknown.len() * 2 <= table.len() {
         let found = fleet_ranktable::Unknown {
             addresses: format_hosts(unknown.iter().copied()),

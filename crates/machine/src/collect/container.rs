@@ -1,17 +1,17 @@
-//! Signs of a container, and the mounts that matter.
+//! Signs of a container, and the relevant mounts.
 
 use crate::sysroot::Sysroot;
 use facts::Space;
 use facts::{Container, Mount};
 
-/// The most that is kept of the options of one mount, in characters; those of overlay list
-/// every layer.
+/// Maximum length of the kept options of one mount, in characters; those of overlay list every
+/// layer.
 const MAX_OPTIONS: usize = 400;
-/// The most mounts that are kept.
+/// Maximum number of kept mounts.
 const MAX_MOUNTS: usize = 256;
 
-/// Beginnings of the mount points that matter: what a container gets of the driver, and file
-/// systems that fill up.
+/// Prefixes of the relevant mount points: parts of the driver in a container, and file systems that
+/// fill up.
 const POINTS: &[&str] = &[
     "/dev/shm",
     "/dev/davinci",
@@ -31,7 +31,7 @@ const POINTS: &[&str] = &[
     "/etc/resolv.conf",
 ];
 
-/// Words in a control group's path, and the runtime that they stand for.
+/// Words in a control group's path, with their runtimes.
 const CGROUPS: &[(&str, &str)] = &[
     ("kubepods", "kubernetes"),
     ("docker", "docker"),
@@ -43,8 +43,8 @@ const CGROUPS: &[(&str, &str)] = &[
 
 pub(super) fn collect(sysroot: &Sysroot) -> Container {
     let mut found = Container::default();
-    // A tree's `/proc/self`, if it is mounted there, is this very process and not one of the
-    // examined machine; process 1 is.
+    // `/proc/self` of a tree, if it is mounted there, is this process and not one of the examined
+    // machine. Process 1 is.
     let processes: &[&str] =
         if sysroot.is_live() { &["/proc/self"] } else { &["/proc/1", "/proc/self"] };
     let text = |name: &str| {
@@ -102,8 +102,8 @@ pub(super) fn collect(sysroot: &Sysroot) -> Container {
     found
 }
 
-/// A root of layers speaks for a container if the files that a runtime provides are mounted
-/// over it; the root of a live system is made of layers too.
+/// A root of layers indicates a container if the files that a runtime provides are mounted over it;
+/// the root of a live system is made of layers too.
 fn overlay(mounts: &[Mount], path: &str) -> Option<String> {
     let at = |point: &str| mounts.iter().find(|mount| mount.point == point);
     let provided = ["/etc/hostname", "/etc/hosts", "/etc/resolv.conf"];
@@ -121,7 +121,7 @@ fn mounts(table: &str, parse: fn(&str) -> Option<Mount>) -> Vec<Mount> {
     .collect()
 }
 
-/// All mounts that the process sees, in the order in which they were made; `None` without a table.
+/// All mounts that the process sees, in mount order; `None` without a table.
 pub(super) fn all_mounts(sysroot: &Sysroot) -> Option<Vec<Mount>> {
     let process =
         sysroot.process().pid.map_or_else(|| "self".to_owned(), |number| number.to_string());
@@ -171,10 +171,10 @@ fn unescape(text: &str) -> String {
     out
 }
 
-/// The size that the options of a tmpfs state, as the size of the file system at `path`. How
-/// much of it is free is not known; all of it is assumed to be.
+/// The size in the options of a tmpfs, as the size of the file system at `path`. Its free space is
+/// unknown and assumed to be all of it.
 pub(super) fn size_of(container: &Container, path: &str) -> Option<Space> {
-    // The last mount on a point is the one that is seen.
+    // The last mount on a point hides the others.
     let mount = container.mounts.iter().rev().find(|mount| mount.point == path)?;
     let size = mount.options.split(',').find_map(|option| option.strip_prefix("size="))?;
     let total = bytes(size)?;

@@ -3,14 +3,14 @@
 use crate::sysroot::{ReadError, Sysroot};
 use facts::{Devices, Facts, Node, NodeOwner, PciFunction};
 
-/// Beginnings of the names of nodes that the Ascend driver makes.
+/// Prefixes of the names of nodes that the Ascend driver creates.
 const NODES: &[&str] =
     &["davinci", "devmm_svm", "asdrv_svm", "hisi_hdc", "dvpp_cmdlist", "uburma", "ummu"];
-/// The most nodes and functions that are kept.
+/// Maximum number of kept nodes and functions.
 const MAX_NODES: usize = 1024;
 
 const PCI: &str = "/sys/bus/pci/devices";
-/// The most that is read of a file in `/sys`, in bytes.
+/// Maximum number of bytes read from a file in `/sys`.
 const ID_LIMIT: u64 = 64;
 
 pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
@@ -25,7 +25,7 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
                 .filter_map(|name| node(sysroot, &format!("/dev/{name}")))
                 .collect();
         }
-        // `/dev` may be missing in a tree whose sidecar says that there are no nodes.
+        // `/dev` may be missing in a tree whose sidecar states that there are no nodes.
         Err(ReadError::NotFound) => facts.devices.dev_listed = sysroot.knows_device_nodes(),
         Err(error) => sysroot.read_problem("/dev", &error),
     }
@@ -50,9 +50,9 @@ fn node(sysroot: &Sysroot, path: &str) -> Option<Node> {
     }
 }
 
-/// Functions of Huawei (vendor 0x19e5) whose device id begins with `d`: the NPUs. The class
-/// would not do, since the compression engine of a Kunpeng processor is a processing
-/// accelerator of the same vendor.
+/// Functions of Huawei (vendor 0x19e5) whose device id begins with `d`: the NPUs. The class is not
+/// sufficient, because the compression engine of a Kunpeng processor is a processing accelerator of
+/// the same vendor.
 fn pci(sysroot: &Sysroot) -> Option<Vec<PciFunction>> {
     let names = sysroot.list(PCI).ok()?;
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Driver, firmware and what a container has to see of them.
+//! Driver, firmware, and their parts that a container needs.
 
 use crate::sysroot::{ReadError, Sysroot};
 use facts::{Driver, Facts};
@@ -8,7 +8,7 @@ use super::info_file::read_info;
 /// Written by the driver installer: user, group and directories.
 const INSTALL_INFO: &str = "/etc/ascend_install.info";
 
-/// Where the driver is installed unless the installer was told otherwise.
+/// Default directory of the driver's installer.
 const DEFAULT_HOME: &str = "/usr/local/Ascend/driver";
 
 /// Libraries of the driver that the stack above it loads by name.
@@ -22,12 +22,12 @@ const LIBRARIES: &[&str] = &[
     "liburma.so",
 ];
 
-/// Where npu-smi is installed, in the order in which a shell would find it.
+/// The paths of npu-smi, in the order of a shell's search.
 pub const NPU_SMI: &[&str] =
     &["/usr/local/bin/npu-smi", "/usr/local/sbin/npu-smi", "/usr/bin/npu-smi"];
 
-/// Mounts of ascend-docker-runtime (`base.list`, `ub_driver.list`) and of vllm-ascend's
-/// `docker run` line that do not lie in the driver's directory.
+/// Mounts of ascend-docker-runtime (`base.list`, `ub_driver.list`) and of vllm-ascend's `docker
+/// run` line that are outside of the driver's directory.
 const OUTSIDE: &[&str] = &[
     INSTALL_INFO,
     "/usr/local/dcmi",
@@ -38,14 +38,14 @@ const OUTSIDE: &[&str] = &[
     "/usr/lib64/liburma.so",
 ];
 
-/// As those, below the driver's directory.
+/// Further mounts below the driver's directory.
 const INSIDE: &[&str] =
     &["lib64", "lib64/common", "include", "version.info", "tools/hccn_tool", "topo"];
 
 pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
     let mut driver = Driver { install_info: read_info(sysroot, INSTALL_INFO), ..Driver::default() };
     let home = driver.home();
-    // A file that names a directory which is gone does not hide the driver in its usual place.
+    // A file that names a missing directory must not hide the driver at the default path.
     let home = [home.as_str(), DEFAULT_HOME]
         .into_iter()
         .find(|dir| sysroot.is_dir(dir))
@@ -75,7 +75,7 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
     driver.npu_smi_path =
         NPU_SMI.iter().find(|path| sysroot.is_file(path)).map(|path| (*path).to_owned());
     for path in NPU_SMI.iter().filter(|path| sysroot.is_dir(path)) {
-        // `docker run -v` of a path that the host lacks leaves an empty directory.
+        // `docker run -v` of a path that is missing on the host creates an empty directory.
         sysroot.read_problem(path, &ReadError::NotRegular(facts::FileKind::Directory));
     }
     facts.driver = driver;

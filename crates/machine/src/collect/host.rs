@@ -9,12 +9,13 @@ use facts::{Cpu, Facts, Host, InfoFile, NodeOwner};
 
 use super::{container, info_file::parse_info, libc};
 
-/// Beginnings of the names of the driver's kernel modules (cann/driver).
+/// Prefixes of the names of the driver's kernel modules (cann/driver).
 const MODULES: &[&str] = &["asdrv_", "ascend_", "drv_", "ts_agent", "devdrv", "npu_"];
-/// The most modules, interfaces or mounts that are kept.
+/// Maximum number of kept modules, interfaces or mounts.
 const MAX_ENTRIES: usize = 512;
 
-/// Needs the facts of driver and devices, for the users and groups that they name.
+/// Collects the facts of the host. Needs those of driver and devices, because they name users and
+/// groups.
 pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
     let os_release = os_release(sysroot);
     let os = &os_release.fields;
@@ -71,7 +72,7 @@ fn os_release(sysroot: &Sysroot) -> InfoFile {
     };
     let mut file = parse_info(path, &text).0;
     for value in file.fields.values_mut() {
-        // The file is shell code: single quotes are as good as double ones.
+        // The file is shell code, so single quotes are equivalent to double ones.
         if let Some(bare) = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')) {
             *value = bare.to_owned();
         }
@@ -85,15 +86,15 @@ fn first_line(sysroot: &Sysroot, path: &str) -> Option<String> {
     (!line.is_empty() && line.len() <= 256).then(|| line.to_owned())
 }
 
-/// Digests of the ids of the installation and of its last start.
+/// Digests of the IDs of the installation and of its last boot.
 pub(super) fn identities(sysroot: &Sysroot) -> (Option<String>, Option<String>) {
     let [machine, boot] =
         ["/etc/machine-id", "/proc/sys/kernel/random/boot_id"].map(|path| identity(sysroot, path));
     (machine, boot)
 }
 
-/// What tells machines apart, without giving it away: machine-id(5) asks that the id itself is
-/// not passed on.
+/// A digest that identifies a machine without revealing its ID: machine-id(5) requires that the ID
+/// itself is not passed on.
 fn identity(sysroot: &Sysroot, path: &str) -> Option<String> {
     let id = first_line(sysroot, path).filter(|id| id.len() >= 32)?;
     let mut digest = Sha256::of(format!("ascend-doctor {id}").as_bytes()).hex();
@@ -101,7 +102,7 @@ fn identity(sysroot: &Sysroot, path: &str) -> Option<String> {
     Some(digest)
 }
 
-/// Where CANN's processes write their logs (CANN documentation, log reference).
+/// The log directory of CANN's processes (CANN documentation, log reference).
 fn log_dir(facts: &Facts) -> Option<String> {
     let named = facts.env.non_empty("ASCEND_PROCESS_LOG_PATH").map(str::to_owned);
     named
@@ -109,7 +110,7 @@ fn log_dir(facts: &Facts) -> Option<String> {
         .filter(|path| path.starts_with('/'))
 }
 
-/// The space of the file system that `path` is on, or would be created on.
+/// The space of the file system that contains `path`, or would contain it.
 fn space_of(sysroot: &Sysroot, path: &str) -> Option<Space> {
     let mut at = path;
     loop {
@@ -121,7 +122,7 @@ fn space_of(sysroot: &Sysroot, path: &str) -> Option<Space> {
             Some(slash) if slash > 0 => &at[..slash],
             _ => return None,
         };
-        // What is above `/dev` or `/tmp` says nothing about these.
+        // The file system above `/dev` or `/tmp` is not that of these directories.
         if at == "/" && (path == "/dev/shm" || path == "/tmp") && !sysroot.is_dir(path) {
             return None;
         }
@@ -140,7 +141,7 @@ fn count_cpus(cpuinfo: &str) -> Option<u32> {
     u32::try_from(count).ok().filter(|&count| count > 0)
 }
 
-/// Vendor and features of the first processor; the others are the same.
+/// Vendor and features of the first processor; all processors are assumed to be equal.
 fn cpu(cpuinfo: &str) -> Option<Cpu> {
     let value = |keys: &[&str]| {
         cpuinfo.lines().find_map(|line| {
@@ -157,7 +158,7 @@ fn cpu(cpuinfo: &str) -> Option<Cpu> {
     })
 }
 
-/// The loaded modules that can belong to the Ascend driver.
+/// The loaded modules that may belong to the Ascend driver.
 fn modules(sysroot: &Sysroot) -> Option<Vec<String>> {
     let text = sysroot.read_text("/proc/modules").ok()?;
     Some(
@@ -170,22 +171,22 @@ fn modules(sysroot: &Sysroot) -> Option<Vec<String>> {
     )
 }
 
-/// Whether no other source than `/etc/passwd` is asked for users. Without a configuration the C
-/// library asks the files.
+/// Returns whether `/etc/passwd` is the only source of users. Without a configuration, the C
+/// library uses the files.
 fn accounts_of_files(sysroot: &Sysroot) -> bool {
     let text = match sysroot.read_text("/etc/nsswitch.conf") {
         Ok(text) => text,
         Err(error) => return matches!(error, ReadError::NotFound | ReadError::NotDirectory),
     };
     let sources = text.lines().find_map(|line| line.trim_start().strip_prefix("passwd:"));
-    // systemd knows its own users and no user of a person.
+    // systemd provides only its own users, not those of people.
     sources.is_none_or(|sources| {
         let mut sources = sources.split('#').next().unwrap_or_default().split_whitespace();
         sources.all(|source| matches!(source, "files" | "compat" | "systemd"))
     })
 }
 
-/// The user of the driver, the user under examination, and the groups that matter for both.
+/// Reads the user of the driver, the user under examination, and the relevant groups of both.
 fn users(sysroot: &Sysroot, facts: &mut Facts) {
     let info = facts.driver.install_info.as_ref();
     let driver_user = info.and_then(|info| info.get("UserName")).unwrap_or("HwHiAiUser");

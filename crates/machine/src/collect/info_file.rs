@@ -4,7 +4,7 @@ use crate::sysroot::Sysroot;
 use data::faults;
 use facts::{InfoFile, ProblemKind};
 
-/// The most fields that are kept of one file.
+/// Maximum number of kept fields of one file.
 const MAX_FIELDS: usize = 512;
 
 /// Parses the text of a `key=value` file. Values lose surrounding blanks and one pair of double
@@ -33,8 +33,8 @@ pub fn parse_info(path: &str, text: &str) -> (InfoFile, Vec<u32>) {
     (file, bad)
 }
 
-/// Reads such a file, if it is there. One that holds no field at all, or a line that is no
-/// field, is noted as malformed.
+/// Reads such a file, if it exists. A file without any field, or with a line that is not a field,
+/// is recorded as malformed.
 pub(super) fn read_info(sysroot: &Sysroot, path: &str) -> Option<InfoFile> {
     let text = sysroot.read_text_if_exists(path)?;
     let (file, bad) = parse_info(path, &text);

@@ -1,8 +1,8 @@
-//! What the system's own binaries say: architecture and version of the C library.
+//! Facts from the system's binaries: architecture and version of the C library.
 
 use crate::sysroot::Sysroot;
 
-/// Where the C library lies, by distribution and architecture.
+/// Paths of the C library, by distribution and architecture.
 const LIBC: &[&str] = &[
     "/lib64/libc.so.6",
     "/usr/lib64/libc.so.6",
@@ -13,14 +13,13 @@ const LIBC: &[&str] = &[
     "/lib/libc.so.6",
 ];
 
-/// Binaries that every root has, in the order in which they are asked.
+/// Binaries that every root has, in search order.
 const BINARIES: &[&str] = &["/bin/sh", "/usr/bin/env", "/sbin/init", "/usr/bin/python3"];
 
-/// Names of versions are in a table near the beginning of the library; so much is read of it,
-/// in bytes.
+/// The number of bytes to read from the library: the table of version names is near its beginning.
 const HEAD: usize = 1 << 20;
 
-/// The machine that the system's binaries are built for, as `uname -m` would say.
+/// The machine that the system's binaries are built for, in the form of `uname -m`.
 pub(super) fn arch(sysroot: &Sysroot) -> Option<String> {
     BINARIES.iter().chain(LIBC).find_map(|path| {
         let mut head = [0_u8; 20];
@@ -55,7 +54,7 @@ pub(super) fn version(sysroot: &Sysroot) -> Option<String> {
     })
 }
 
-/// The highest N of all strings `GLIBC_2.N` that end there.
+/// The highest N of all strings `GLIBC_2.N` that end after N.
 fn highest_version(bytes: &[u8]) -> Option<u32> {
     const NAME: &[u8] = b"GLIBC_2.";
     let mut highest = None;
@@ -71,7 +70,7 @@ fn highest_version(bytes: &[u8]) -> Option<u32> {
                 .collect();
             let end = bytes.get(at + NAME.len() + digits.len());
             let minor = std::str::from_utf8(&digits).ok().and_then(|text| text.parse().ok());
-            // `GLIBC_2.3.4` is older than 2.4: no version of its own here.
+            // `GLIBC_2.3.4` is older than 2.4, so it does not count.
             if matches!(end, None | Some(0)) {
                 highest = highest.max(minor);
             }

@@ -1,4 +1,4 @@
-//! From the examined machine to [`Facts`]: the only I/O of `check`, and no judgement.
+//! Collects [`Facts`] from the examined machine: the only I/O of `check`, without conclusions.
 
 pub mod cann;
 mod container;
@@ -27,35 +27,36 @@ pub use base::progress::Progress;
 pub use info_file::parse_info;
 pub use site::Named;
 
-/// What to collect, and how far to go.
+/// The scope of the collection.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The interpreter to look at (`--python`).
+    /// The interpreter to examine (`--python`).
     pub python: Option<String>,
     /// Whether files are hashed.
     pub hash: bool,
-    /// What the files of `torch_npu` are compared with instead of the published wheels.
+    /// The reference for the files of `torch_npu`, instead of the published wheels.
     pub manifest: Option<Arc<Manifest>>,
-    /// Is told how far the hashing is.
+    /// Receives the progress of the hashing.
     pub progress: Progress,
     /// Whether npu-smi is run on a live machine.
     pub npu_smi: bool,
-    /// What the expectations of a site name.
+    /// The files, mounts and names in the expectations of a site.
     pub named: Named,
 }
 
-/// A distribution that the machine's Python would import, by the names of metadata alone: its
-/// version, and the directory that it stands in. Neither runs nor reads anything else.
+/// Finds a distribution that the machine's Python would import, by the names of metadata
+/// directories only. Returns its version and the directory that contains it. Runs no program and
+/// reads no other files.
 pub fn find_installed(sysroot: &Sysroot, name: &str) -> Option<(String, String)> {
     python::find_installed(sysroot, name)
 }
 
-/// Digests that tell machines apart, as [`facts::Host`] has them: `machine`, `boot`.
+/// Digests that identify a machine, as in [`facts::Host`]: `machine`, `boot`.
 pub fn read_identity(sysroot: &Sysroot) -> (Option<String>, Option<String>) {
     host::identities(sysroot)
 }
 
-/// Only the driver and the devices.
+/// Collects only the driver and the devices.
 pub fn collect_devices(sysroot: &Sysroot) -> Facts {
     let mut facts = Facts::default();
     driver::collect(sysroot, &mut facts);
@@ -63,7 +64,7 @@ pub fn collect_devices(sysroot: &Sysroot) -> Facts {
     facts
 }
 
-/// Only the installations of CANN, and the environment that selects one.
+/// Collects only the installations of CANN, and the environment that selects one.
 pub fn collect_cann(sysroot: &Sysroot) -> Facts {
     let mut facts = Facts { env: sysroot.env().clone(), ..Facts::default() };
     driver::collect(sysroot, &mut facts);
@@ -96,7 +97,8 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     facts.host.pip_indexes = python::pip_indexes(sysroot, &facts.python);
     timed("NNAL", || nnal::collect(sysroot, &mut facts));
     timed("network", || net::collect(sysroot, &mut facts));
-    // The resolution of libraries is one chain for a good part: the other cores compare files.
+    // The resolution of libraries is mostly sequential, so the other cores compare files at the
+    // same time.
     let (link, begun) = rayon::join(
         || timed("libraries", || link::collect(sysroot, &facts)),
         || timed("files", || integrity::begin(sysroot, &facts.python, options)),
@@ -108,17 +110,17 @@ pub fn collect(sysroot: &Sysroot, options: &Options) -> Facts {
     facts.site = timed("site", || site::collect(sysroot, &options.named));
     facts.problems = sysroot.problems();
     facts.unreadable = sysroot.unreadable_paths();
-    // At the end: what gathers reports compares it with the moment at which they arrive.
+    // Taken at the end, because `fleet merge` compares it with the time at which reports arrive.
     facts.taken = sysroot.is_live().then(read_clock).flatten();
     facts
 }
 
-/// Seconds since 1970, UTC; `None` of a clock that stands before.
+/// Seconds since 1970, UTC; `None` if the clock is before 1970.
 pub fn read_clock() -> Option<u64> {
     SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
-/// Does a part of the work, and logs how long it took.
+/// Runs a part of the work, and logs its duration.
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     if !log::log_enabled!(log::Level::Info) {
         return work();

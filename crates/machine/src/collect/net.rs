@@ -9,14 +9,14 @@ use facts::{Access, Facts, HccnConf, Net, RankDevice, RankTable};
 
 /// Addresses of the devices' own network ports, written by hccn_tool.
 const HCCN_CONF: &str = "/etc/hccn.conf";
-/// Where ascend-docker-runtime mounts the rank table of the host.
+/// Path at which ascend-docker-runtime mounts the rank table of the host.
 const ROOT_INFO: &str = "/etc/hccl_rootinfo.json";
 /// Variables that name a rank table.
 const RANK_TABLES: &[&str] = &["RANK_TABLE_FILE", "RANKTABLEFILE"];
-/// The most that is read of a rank table, in bytes. One device takes about 100 bytes; parsed, a
-/// hostile file takes 16 times its size.
+/// Maximum size of a rank table, in bytes. One device takes about 100 bytes; parsed, a hostile file
+/// takes 16 times its size.
 const RANK_TABLE_LIMIT: u64 = 4 << 20;
-/// The most lines and devices that are kept.
+/// Maximum number of kept lines and devices.
 const MAX_BAD_LINES: usize = 32;
 const MAX_DEVICES: usize = 100_000;
 
@@ -91,8 +91,8 @@ fn rank_table(sysroot: &Sysroot) -> Option<RankTable> {
     Some(table)
 }
 
-/// Reads the formats 1.0 and 1.2 (`server_list`), the older one without a version
-/// (`group_list`), and of 2.0 (`rank_list`) the devices.
+/// Reads the devices of the formats 1.0 and 1.2 (`server_list`), 2.0 (`rank_list`), and of the
+/// older one without a version (`group_list`).
 fn parse_rank_table(bytes: &[u8]) -> RankTable {
     let json: Value = match serde_json::from_slice(bytes) {
         Ok(json) => json,
@@ -130,14 +130,14 @@ fn parse_rank_table(bytes: &[u8]) -> RankTable {
     table
 }
 
-/// A table that could not be read, and the line of the mistake.
+/// A table that could not be read, and the line of the error.
 fn unreadable(error: String, line: Option<u32>) -> RankTable {
     let lines = line.map(|line| ("error".to_owned(), line)).into_iter().collect();
     RankTable { error: Some(error), lines, ..RankTable::default() }
 }
 
-/// Adds the lines of what a report may name. The parser keeps no places, so that the text is
-/// gone through once more, from one string to the next.
+/// Adds the lines of values that a report may name. The parser keeps no positions, so the text is
+/// scanned again, from string to string.
 fn find_lines(table: &mut RankTable, json: &[u8]) {
     let mut addresses: BTreeMap<&[u8], VecDeque<u32>> = BTreeMap::new();
     let mut strings = Strings { rest: json, line: 1 };
@@ -160,7 +160,7 @@ fn find_lines(table: &mut RankTable, json: &[u8]) {
     }
 }
 
-/// The strings of a JSON text, without their quotes and with their escapes, and their lines.
+/// The strings of a JSON text with their lines, without quotes and with their escapes.
 struct Strings<'a> {
     rest: &'a [u8],
     line: u32,
@@ -203,7 +203,7 @@ fn array<'v>(value: &'v Value, key: &str) -> &'v [Value] {
     value.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// A string, or a number as one: tables have both.
+/// A string, or a number as a string: tables contain both.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

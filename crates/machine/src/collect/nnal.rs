@@ -9,7 +9,7 @@ use base::version::CannVersion;
 use facts::FileKind;
 use facts::{CannLink, Facts, InfoFile, Nnal, ProblemKind};
 
-/// The most versions that are looked at.
+/// Maximum number of versions.
 const MAX_VERSIONS: usize = 64;
 
 /// Fills [`facts::Cann::nnal`]; needs the bases that the search for CANN found.
@@ -22,7 +22,7 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &mut Facts) {
             let is_link = sysroot.lstat(&path).is_ok_and(|stat| stat.kind == FileKind::Link);
             let real = sysroot.real(&path).ok();
             let is_root = real.as_deref().is_some_and(|real| is_root(sysroot, real));
-            // The variables of NNAL have led the search for CANN here before.
+            // The search for CANN may have followed the variables of NNAL to this link.
             let is_known = facts.cann.links.iter().any(|link| link.path == path);
             if is_link && !is_known && (is_root || real.is_none()) {
                 let target = sysroot.read_link(&path).unwrap_or_default();
@@ -71,7 +71,7 @@ fn read(sysroot: &Sysroot, root: &str) -> Nnal {
     nnal
 }
 
-/// Unlike that of CANN, this `version.info` is written as `key : value`.
+/// Reads a `version.info` with lines `key : value`, unlike that of CANN.
 fn version_info(sysroot: &Sysroot, path: &str) -> Option<InfoFile> {
     let text = sysroot.read_text_if_exists(path)?;
     let mut info = InfoFile { path: path.to_owned(), ..InfoFile::default() };

@@ -1,24 +1,24 @@
-//! The output of npu-smi: run it on a live machine, and read its tables.
+//! Runs npu-smi on a live machine, and parses its output.
 //!
-//! Shapes: `npu-smi info` of 910, 910B, A3 (a column for physical ids), 310P (wider, a column
-//! for device ids), boards without a PCI address, the key-value form of `-t board`, and the one
-//! or two lines that an error leaves. Whatever comes is taken as hostile text.
+//! Formats: `npu-smi info` of 910, 910B, A3 (a column for physical IDs), 310P (wider, a column for
+//! device IDs), and boards without a PCI address. Also the key-value form of `-t board`, and one or
+//! two lines of an error. All output is treated as hostile text.
 
 use std::time::{Duration, Instant};
 
 use crate::sysroot::Sysroot;
 use facts::{Driver, NpuChip, NpuSmi};
 
-/// How long npu-smi may take in all.
+/// Time limit for all runs of npu-smi.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// The most chips of which rows are kept; the largest machines show 64.
+/// Maximum number of chips; the largest machines have 64.
 const MAX_CHIPS: usize = 1024;
-/// The most processes that are named.
+/// Maximum number of listed processes.
 const MAX_PROCESSES: usize = 8;
-/// The most characters that are kept of a cell or line.
+/// Maximum number of kept characters of a cell or line.
 const MAX_CELL: usize = 200;
 
-/// Runs npu-smi, if there is one. On a tree the recorded output is read instead.
+/// Runs npu-smi, if it is installed. For a tree, reads the recorded output instead.
 pub(super) fn collect(sysroot: &Sysroot, driver: &Driver) -> Option<NpuSmi> {
     let program = driver.npu_smi_path.as_deref()?;
     let start = Instant::now();
@@ -27,7 +27,7 @@ pub(super) fn collect(sysroot: &Sysroot, driver: &Driver) -> Option<NpuSmi> {
     smi.source = format!("{program} info");
     smi.timed_out = output.timed_out;
     smi.status = output.status;
-    // The board page holds the driver's own verdict on the firmware.
+    // The board page contains the driver's own result for the firmware.
     if let Some(first) = smi.chips.first() {
         let npu = first.npu.to_string();
         let rest = TIME_LIMIT.saturating_sub(start.elapsed());
@@ -42,13 +42,13 @@ pub(super) fn collect(sysroot: &Sysroot, driver: &Driver) -> Option<NpuSmi> {
     Some(smi)
 }
 
-/// Reads the text that npu-smi printed, in any of the known shapes; see the module's
-/// documentation. Never fails: what is not understood is left out.
+/// Parses the output of npu-smi in any of the known formats; see the module's documentation. Never
+/// fails: unknown text is ignored.
 pub fn parse(text: &str) -> NpuSmi {
     parse_with_power(text).0
 }
 
-/// As [`parse`], with the cell of each chip that holds its power and temperature.
+/// As [`parse`], with the cell of each chip that contains its power and temperature.
 pub(super) fn parse_with_power(text: &str) -> (NpuSmi, Vec<String>) {
     let mut smi = NpuSmi::default();
     let mut table = Table::default();
@@ -67,7 +67,7 @@ pub(super) fn parse_with_power(text: &str) -> (NpuSmi, Vec<String>) {
     table.border(&mut smi);
     let is_page = smi.compatibility.is_some() || smi.software.is_some();
     if smi.chips.is_empty() && !is_page && smi.error_line.is_none() {
-        // Without a table, what it says first is why.
+        // Without a table, the first line of the output is the reason.
         let mut lines = text.lines().map(str::trim);
         smi.error_line =
             lines.find(|line| !line.is_empty() && !line.starts_with(['|', '+'])).map(bounded);
@@ -81,8 +81,8 @@ pub fn parse_bytes(bytes: &[u8]) -> NpuSmi {
     parse(&String::from_utf8_lossy(bytes))
 }
 
-/// The processes on the devices, as the table below that of the chips has them: none at all is
-/// only what is said to be, and nothing is what nobody can tell.
+/// Returns the processes listed by npu-smi in the table below that of the chips. `Some(vec![])` if
+/// npu-smi reports that there are none, `None` if the table is missing.
 pub fn processes(text: &str) -> Option<Vec<String>> {
     let (mut inside, mut said) = (false, false);
     let mut users = Vec::new();
@@ -109,9 +109,9 @@ pub fn processes(text: &str) -> Option<Vec<String>> {
     (said || !users.is_empty()).then_some(users)
 }
 
-/// Where in the table of chips we are. A chip has two rows: id, name and health; then chip id
-/// and bus address. Which of the two a row is cannot be told from its cells (the name of a 310
-/// is a number too), so the order decides.
+/// The position in the table of chips. A chip has two rows: ID, name and health; then chip ID and
+/// bus address. The cells do not distinguish them (the name of a 310 is a number too), so the order
+/// decides.
 #[derive(Default)]
 struct Table {
     in_chips: bool,
@@ -168,7 +168,7 @@ impl Table {
         }
     }
 
-    /// A line between rows: a chip whose second row is missing is kept as it is.
+    /// Handles a line between rows: a chip without its second row is kept.
     fn border(&mut self, smi: &mut NpuSmi) {
         if let Some(chip) = self.first.take() {
             push(chip, smi);
@@ -182,14 +182,14 @@ fn push(chip: NpuChip, smi: &mut NpuSmi) {
     }
 }
 
-/// The last `used / size` in a cell; there may be no blank before the slash.
+/// The last `used / size` in a cell, with or without a blank before the slash.
 fn last_pair(cell: &str) -> Option<(u64, u64)> {
     let (head, size) = cell.rsplit_once('/')?;
     let used = head.split_whitespace().next_back()?;
     Some((used.parse().ok()?, size.trim().parse().ok()?))
 }
 
-/// A line outside of tables: `Key : value` of a page, or an error.
+/// Handles a line outside of tables: `Key : value` of a page, or an error.
 fn plain_line(line: &str, smi: &mut NpuSmi) {
     if let Some((key, value)) = line.split_once(':') {
         let value = || Some(bounded(value.trim()));
@@ -224,7 +224,7 @@ fn bounded(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Two cards of 910B, and no process on them.
+    /// Two cards of 910B without processes.
     const B: &str = include_str!("../../../../tests/support/npu_smi_910b.txt");
 
     #[test]
@@ -250,7 +250,7 @@ mod tests {
         let python =
             "| 1       0                 | 4242          | python3                  | 100     |\n";
         let used = Some(vec!["NPU 1: python3 (4242)".to_owned()]);
-        // One that is idle says nothing of the other.
+        // An idle one does not imply that the other is idle.
         let one = B.replace(&said(1), python);
         assert_eq!(processes(&one), used);
         assert_eq!(processes(&one.replace(&said(0), "")), used);

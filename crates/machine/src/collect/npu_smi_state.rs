@@ -1,7 +1,8 @@
-//! How cards are, as npu-smi prints it: the table of `npu-smi info`, and the page of `-t ecc`.
+//! The state of cards in the output of npu-smi: the table of `npu-smi info`, and the page of `-t
+//! ecc`.
 //!
-//! The fields of the page are those of the npu-smi reference (`npu-smi info -t ecc -i dev_id`); cards
-//! with two kinds of memory print `DDR` and `HBM` rows, as the Atlas 300I/300T guides show.
+//! The fields of the page are those of the npu-smi reference (`npu-smi info -t ecc -i dev_id`).
+//! Cards with two kinds of memory print `DDR` and `HBM` rows, as in the Atlas 300I/300T guides.
 
 use super::npu_smi::parse_with_power;
 
@@ -14,7 +15,7 @@ pub struct ChipState {
     pub chip: u32,
     /// PCI address.
     pub bus_id: Option<String>,
-    /// As DCMI counts: 0 is `OK`, 1 `Warning`, 2 `Alarm`, 3 `Critical`.
+    /// The health code of DCMI: 0 is `OK`, 1 `Warning`, 2 `Alarm`, 3 `Critical`.
     pub health: Option<u32>,
     /// Power in watts.
     pub power_w: Option<f64>,
@@ -29,11 +30,11 @@ pub struct EccCounters {
     pub single: Option<u32>,
     /// Errors that could not be corrected.
     pub double: Option<u32>,
-    /// Pages that were taken out of use.
+    /// Isolated pages.
     pub isolated: Option<u32>,
 }
 
-/// Reads the table of `npu-smi info`. What is not a number there is not known.
+/// Parses the table of `npu-smi info`. A value that is not a number is unknown.
 pub fn parse_states(text: &str) -> Vec<ChipState> {
     let (smi, power) = parse_with_power(text);
     smi.chips
@@ -60,8 +61,8 @@ pub fn parse_states(text: &str) -> Vec<ChipState> {
         .collect()
 }
 
-/// Reads the page of `npu-smi info -t ecc`. Counters of HBM come before those of DDR, and a counter
-/// of several chips is their sum.
+/// Parses the page of `npu-smi info -t ecc`. Counters of HBM take precedence over those of DDR, and
+/// a counter of several chips is their sum.
 pub fn parse_ecc(text: &str) -> EccCounters {
     let sum = |memory: &str, keys: &[&str]| {
         let rows = text.lines().filter_map(|line| {

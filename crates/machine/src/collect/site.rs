@@ -9,7 +9,7 @@ use super::container;
 
 /// Maximum number of processors and of network interfaces that are read.
 const MAX_ENTRIES: usize = 4096;
-/// The longest word that is kept of a file of the kernel.
+/// Maximum length of a word read from a kernel file.
 const MAX_WORD: usize = 64;
 
 /// Rows of `/proc/<pid>/limits` by their names in limits.conf(5).
@@ -27,7 +27,7 @@ const LIMITS: &[(&str, &str)] = &[
     ("Max msgqueue size", "msgqueue"),
 ];
 
-/// What expectations name that is not read otherwise.
+/// Names in expectations that are not collected otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Named {
     /// Files, and whether their hash is needed.
@@ -40,7 +40,7 @@ pub struct Named {
     pub hosts: BTreeSet<String>,
 }
 
-/// Reads limits and settings, and what is named.
+/// Reads limits and settings, and the named files, mounts and hosts.
 pub(super) fn collect(sysroot: &Sysroot, named: &Named) -> Site {
     Site {
         limits: limits(sysroot),
@@ -119,8 +119,9 @@ fn interfaces(sysroot: &Sysroot) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The table of IPv4 has the destination 0 in its second column; that of IPv6 in its first, with
-/// the length of the prefix behind it, and routes of the loopback interface that lead nowhere.
+/// Returns whether there is a default route. The IPv4 table has the destination 0 in its second
+/// column. The IPv6 table has it in its first, followed by the length of the prefix, and also lists
+/// routes of the loopback interface that lead nowhere.
 fn default_route(sysroot: &Sysroot) -> Option<bool> {
     let four = sysroot.read_text("/proc/net/route").ok();
     let six = sysroot.read_text("/proc/net/ipv6_route").ok();
@@ -144,7 +145,7 @@ fn default_route(sysroot: &Sysroot) -> Option<bool> {
     )
 }
 
-/// Which of the names are among the words of a file. Empty if the file is unreadable.
+/// The names that are among the words of a file. Empty if the file is unreadable.
 fn words_present(
     sysroot: &Sysroot,
     path: &str,
@@ -171,7 +172,7 @@ fn mounts(sysroot: &Sysroot, points: &BTreeSet<String>) -> BTreeMap<String, Opti
     }
     let Some(all) = container::all_mounts(sysroot) else { return BTreeMap::new() };
     let find = |point: &String| {
-        // The last mount on a point is the one that is seen.
+        // The last mount on a point hides the others.
         let found = all.iter().rev().find(|mount| mount.point == *point);
         (point.clone(), found.cloned())
     };
@@ -267,7 +268,7 @@ mod tests {
         assert_eq!(site.default_route, Some(true));
         assert_eq!((site.nameservers["10.0.0.2"], site.nameservers["10.0.0.9"]), (true, false));
         assert_eq!((site.hosts["node7.site"], site.hosts["node8"]), (true, false));
-        // Without a table of mounts nothing is said of them.
+        // Without a table of mounts, mounts are unknown.
         assert!(site.mounts.is_empty());
         assert_eq!(site.files["/etc/none"], SiteFile::default());
         assert!(site.files["/etc/site.conf"].sha256.as_deref().unwrap().starts_with("2d711642"));

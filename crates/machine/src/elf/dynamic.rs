@@ -1,4 +1,4 @@
-//! The dynamic section: names of dependencies, search paths, where the tables are.
+//! The dynamic section: names of dependencies, search paths, locations of the tables.
 
 use object::elf::{
     DT_GNU_HASH, DT_HASH, DT_JMPREL, DT_NEEDED, DT_NULL, DT_PLTRELSZ, DT_RELA, DT_RELASZ, DT_RPATH,
@@ -12,16 +12,16 @@ use super::error::{Error, malformed};
 use super::header::Header;
 use super::source::{LE, Source, Window};
 
-/// More than any real dynamic section.
+/// Maximum size of the dynamic section, in bytes; larger than any real one.
 const MAX_DYNAMIC: u64 = 1 << 20;
-/// Longest name that is read; mangled C++ names reach some thousand bytes.
+/// Maximum length of a name; mangled C++ names reach some thousand bytes.
 pub(super) const MAX_NAME: usize = 64 << 10;
-/// Most bytes of names that are read from one object: names in a file may overlap.
+/// Maximum number of bytes of names read from one object, because names in a file may overlap.
 pub(super) const MAX_NAMES: usize = 256 << 20;
-/// Most entries in the version tables.
+/// Maximum number of entries in the version tables.
 const MAX_VERSIONS: usize = 4096;
 
-/// What the dynamic section says, strings resolved.
+/// The contents of the dynamic section, with resolved strings.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Dynamic {
     /// `DT_SONAME`.
@@ -32,13 +32,13 @@ pub struct Dynamic {
     pub rpath: Option<String>,
     /// `DT_RUNPATH`, as written.
     pub runpath: Option<String>,
-    /// `DT_VERNEED`: library and the versions that are needed of it, weak ones left out.
+    /// `DT_VERNEED`: libraries and their required versions, without weak ones.
     pub version_needs: Vec<(String, Vec<String>)>,
     /// `DT_VERDEF`, without the name of the object itself.
     pub versions: Vec<String>,
 }
 
-/// Addresses and sizes of the tables, as the dynamic section gives them.
+/// Addresses and sizes of the tables, from the dynamic section.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) strings: u64,
@@ -47,7 +47,7 @@ pub(super) struct Tables {
     pub(super) gnu_hash: Option<u64>,
     pub(super) sysv_hash: Option<u64>,
     pub(super) version_symbols: Option<u64>,
-    /// Relocations of functions that are called: address and size.
+    /// Relocations of called functions: address and size.
     pub(super) jumps: Option<(u64, u64)>,
     /// All other relocations: address and size.
     pub(super) relocations: Option<(u64, u64)>,

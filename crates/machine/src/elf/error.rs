@@ -7,7 +7,7 @@ use crate::sysroot::ReadError;
 /// Why an object cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
-    /// The file is not what it should be.
+    /// The file has a defect.
     Defect(ElfDefect),
     /// It cannot be read.
     Read(ReadError),
@@ -20,7 +20,7 @@ impl From<ReadError> for Error {
 }
 
 impl Error {
-    /// As a fact about the file.
+    /// Converts the error to a fact about the file.
     pub fn into_defect(self) -> ElfDefect {
         match self {
             Self::Defect(defect) => defect,

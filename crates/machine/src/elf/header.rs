@@ -1,5 +1,5 @@
-//! The file header and the program headers: the kind of the object, and whether the file has all
-//! of its parts.
+//! The file header and the program headers: the kind of the object, and whether the file is
+//! complete.
 
 use object::elf::{
     ELFCLASS64, ELFDATA2LSB, ELFMAG, EM_386, EM_AARCH64, EM_ARM, EM_LOONGARCH, EM_PPC64, EM_RISCV,
@@ -15,7 +15,7 @@ use super::source::{LE, Source, Window};
 const HEADER: usize = size_of::<FileHeader64<LittleEndian>>();
 const PROGRAM_HEADER: usize = size_of::<ProgramHeader64<LittleEndian>>();
 const SECTION_HEADER: u64 = size_of::<SectionHeader64<LittleEndian>>() as u64;
-/// More than any real object has.
+/// Maximum number of segments; more than any real object has.
 const MAX_SEGMENTS: u16 = 1024;
 
 /// A part of the file that is mapped to memory.

@@ -1,11 +1,11 @@
-//! Shared objects as a dynamic linker sees them: by program headers and the dynamic section.
+//! Shared objects as a dynamic linker reads them: by program headers and the dynamic section.
 //!
-//! Section headers are not needed (they may be stripped), and files are never loaded whole:
-//! `libtorch_cpu.so` has more than 400 MB and 10^5 symbols. Of each object the small tables are
+//! Section headers are not needed (they may be stripped), and files are never loaded completely:
+//! `libtorch_cpu.so` has more than 400 MB and 10^5 symbols. The small tables of each object are
 //! read, and definitions are looked up in its hash table with positioned reads.
 //!
-//! All input is hostile: every offset is checked, every count is bounded, no chain is followed
-//! in circles. What does not hold is an [`ElfDefect`].
+//! All input is hostile: every offset is checked, every count is bounded, no chain is followed in
+//! circles. Violations are an [`ElfDefect`].
 
 mod dynamic;
 mod error;
@@ -30,7 +30,7 @@ pub use plt_strings::find_plt_strings;
 pub use source::Source;
 pub use symbols::Undefined;
 
-/// What the headers and the dynamic section of an object say.
+/// The contents of the headers and of the dynamic section of an object.
 #[derive(Debug)]
 pub struct Object {
     /// Machine code, see [`machine_name`].
@@ -43,7 +43,7 @@ pub struct Object {
 }
 
 impl Object {
-    /// Reads an object, and checks that it is whole.
+    /// Reads an object, and checks that it is complete.
     pub fn read(source: &dyn Source) -> Result<Self, Error> {
         let header = header::Header::read(source)?;
         if header.kind != ET_DYN && header.kind != ET_EXEC {
@@ -67,18 +67,18 @@ impl Object {
         machine_name(self.machine)
     }
 
-    /// Whether there is a hash table, so that definitions can be looked up.
+    /// Returns whether there is a hash table, so that definitions can be looked up.
     pub fn has_symbols(&self) -> bool {
         self.symbols.is_some()
     }
 
-    /// Whether the object defines a symbol of this name. `source` is what it was read from.
-    /// `None` if it has no hash table, so that nothing can be said.
+    /// Returns whether the object defines a symbol of this name. `source` is the source that it was
+    /// read from. `None` if it has no hash table, so that its definitions are unknown.
     pub fn defines(&self, source: &dyn Source, name: &str) -> Result<Option<bool>, Error> {
         self.symbols.as_ref().map(|symbols| symbols.defines(source, name)).transpose()
     }
 
-    /// The symbols that other objects have to define, sorted; weak ones are left out.
+    /// The symbols that other objects must define, sorted, without weak ones.
     pub fn undefined(&self, source: &dyn Source) -> Result<Vec<Undefined>, Error> {
         let library = |index: u16| {
             let (_, at) = self.version_library.iter().find(|(known, _)| *known == index)?;
@@ -90,9 +90,9 @@ impl Object {
     }
 }
 
-/// The machine code in the header of a file, without a look at the rest of it; `Ok(None)` for a
-/// file of another class or byte order. This is what a dynamic linker looks at when it decides
-/// whether to go on searching.
+/// The machine code in the header of a file, without reading the rest of it; `Ok(None)` for a file
+/// of another class or byte order. A dynamic linker uses the same fields to decide whether to
+/// continue the search.
 pub fn machine_of(source: &dyn Source) -> Result<Option<u16>, Error> {
     match header::Header::read(source) {
         Ok(header) => Ok(Some(header.machine)),
@@ -109,7 +109,7 @@ pub fn foreign_architecture(source: &dyn Source) -> Option<String> {
     (Some(code) != own).then(|| machine_name(code))
 }
 
-/// Everything that can be read of an object in memory: the entry point of the fuzz target.
+/// Reads all parts of an object in memory: the entry point of the fuzz target.
 pub fn inspect_bytes(bytes: &[u8]) -> Result<(Object, Vec<Undefined>), Error> {
     let object = Object::read(&bytes)?;
     let undefined = object.undefined(&bytes)?;

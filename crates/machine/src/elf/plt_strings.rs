@@ -1,11 +1,12 @@
-//! The strings that an object hands to a function of another library: what it registers there.
+//! The strings that an object passes to a function of another library, for example to register
+//! them.
 //!
-//! No disassembler is needed. A call goes through a stub of the procedure linkage table (or
-//! through the slot itself), and compilers load the address of a constant string into the register
-//! of the second argument right before the call: `lea rsi, [rip+…]` on x86-64, `adrp x1` and
-//! `add x1, x1, …` on aarch64. A call whose string was loaded further away, or by way of
-//! another register, is missed; bytes that merely look like a call of exactly that stub do not occur
-//! by chance in practice.
+//! No disassembler is needed. A call goes through a stub of the procedure linkage table (or through
+//! the slot itself). Compilers load the address of a constant string into the register of the
+//! second argument right before the call: `lea rsi, [rip+…]` on x86-64, `adrp x1` and `add x1, x1,
+//! …` on aarch64. A call whose string was loaded further away, or through another register, is
+//! missed. Bytes that only look like a call of exactly that stub do not occur by chance in
+//! practice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,27 +19,27 @@ use super::header::{Header, Segment, machine_name};
 use super::source::{LE, Source, Window};
 use super::symbols::SYMBOL;
 
-/// Bytes of code that are looked at together.
+/// Size of a block of code, in bytes.
 const BLOCK: usize = 1 << 20;
-/// The longest instruction sequence that is recognised, in bytes.
+/// Maximum length of a recognized instruction sequence, in bytes.
 const LONGEST: usize = 16;
-/// The longest string that is taken.
+/// Maximum length of a string.
 const MAX_STRING: usize = 256;
-/// More relocations than any real object has, in bytes.
+/// Maximum size of the relocations, in bytes; more than any real object has.
 const MAX_RELOCATIONS: u64 = 256 << 20;
-/// Strings that are kept.
+/// Maximum number of kept strings.
 const MAX_STRINGS: usize = 100_000;
 /// The size of an entry of a relocation table with addends, in bytes.
 const RELOCATION: u64 = size_of::<Rela64<LittleEndian>>() as u64;
-/// How far before the call the string may be loaded, in bytes.
+/// Maximum distance between the load of the string and the call, in bytes.
 const NEAR: u64 = 256;
 
-/// The strings that the object hands to functions whose mangled name begins with `prefix`, as their
-/// second argument.
+/// The strings that the object passes as second argument to functions whose mangled name begins
+/// with `prefix`.
 ///
 /// # Errors
 ///
-/// Where the file is no whole object of x86-64 or aarch64, or cannot be read.
+/// If the file is not a complete object of x86-64 or aarch64, or cannot be read.
 pub fn find_plt_strings(source: &dyn Source, prefix: &str) -> Result<BTreeSet<String>, Error> {
     let header = Header::read(source)?;
     let (_, tables) = dynamic::read(source, &header)?;
@@ -129,7 +130,7 @@ fn slots(
     Ok(slots)
 }
 
-/// Hands out a segment block by block: the address of the first byte, the bytes, and how many of
+/// Passes on a segment block by block: the address of the first byte, the bytes, and how many of
 /// them are not the overlap with the next block.
 fn blocks(
     source: &dyn Source,
@@ -152,18 +153,18 @@ fn blocks(
     Ok(())
 }
 
-/// What is called.
+/// The called function.
 struct Callee<'a> {
     stubs: &'a BTreeSet<u64>,
     slots: &'a BTreeSet<u64>,
 }
 
-/// What a walk over code remembers.
+/// The state of a walk over code.
 #[derive(Default)]
 struct State {
-    /// The string that was loaded last, and where.
+    /// The last loaded string, and the address of the load.
     loaded: Option<(u64, u64)>,
-    /// The page that `adrp x1` loaded last.
+    /// The last page loaded by `adrp x1`.
     page: Option<u64>,
     found: BTreeSet<u64>,
 }
@@ -196,7 +197,7 @@ impl Machine {
         stubs: &mut BTreeSet<u64>,
     ) {
         match self {
-            // `jmp [rip+…]`, at the beginning of a stub of 16 bytes or behind `endbr64`.
+            // `jmp [rip+…]`, at the beginning of a stub of 16 bytes or after `endbr64`.
             Self::X86 => {
                 for at in memchr::memchr_iter(0xff, &bytes[..fresh]) {
                     if bytes.get(at + 1) == Some(&0x25)
@@ -218,7 +219,7 @@ impl Machine {
                         && slots.contains(&page.wrapping_add(u64::from(next >> 10 & 0xfff) * 8))
                     {
                         stubs.insert(here);
-                        // Behind `bti c`, where the stub begins with it.
+                        // The address of `bti c`, if the stub begins with it.
                         stubs.insert(here.wrapping_sub(4));
                     }
                 }
@@ -226,12 +227,12 @@ impl Machine {
         }
     }
 
-    /// Follows what is loaded and what is called.
+    /// Tracks loads and calls.
     fn calls(self, base: u64, bytes: &[u8], fresh: usize, callee: &Callee<'_>, state: &mut State) {
         match self {
             Self::X86 => {
-                // `lea rsi, [rip+…]` is 48 8d 35, `call …` is e8, `call [rip+…]` is ff 15; a
-                // call in the end of a function is a jump.
+                // `lea rsi, [rip+…]` is 48 8d 35, `call …` is e8, `call [rip+…]` is ff 15. A call
+                // at the end of a function is a jump.
                 for at in memchr::memchr3_iter(0x8d, 0xe8, 0xff, &bytes[..fresh]) {
                     let here = base.wrapping_add(at as u64);
                     match bytes[at] {
@@ -288,13 +289,13 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     bytes.get(at..)?.first_chunk().map(|chunk| u32::from_le_bytes(*chunk))
 }
 
-/// The address that four bytes at `at` give, relative to what follows them.
+/// The address encoded in four bytes at `at`, relative to the following byte.
 fn relative(base: u64, bytes: &[u8], at: usize) -> Option<u64> {
     let distance = u32_at(bytes, at)?.cast_signed();
     Some(base.wrapping_add(at as u64 + 4).wrapping_add_signed(distance.into()))
 }
 
-/// The page that `adrp` with this register gives, if there is one at `at`.
+/// The page computed by `adrp` with this register, if there is one at `at`.
 fn adrp(bytes: &[u8], at: usize, here: u64, register: u32) -> Option<u64> {
     let word = u32_at(bytes, at)?;
     if word & 0x9f00_001f != 0x9000_0000 | register {

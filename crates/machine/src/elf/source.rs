@@ -1,20 +1,20 @@
-//! Where the bytes of an object come from: a file of the examined machine, or memory.
+//! The source of an object's bytes: a file of the examined machine, or memory.
 
 use object::LittleEndian;
 use object::pod::{self, Pod};
 
 use crate::sysroot::{ReadError, SysFile};
 
-/// The byte order of all objects that are read.
+/// The byte order of all objects.
 pub(super) const LE: LittleEndian = LittleEndian;
 
-/// Bytes that are read by position.
+/// Bytes with positioned reads.
 pub trait Source: Sync {
     /// Size in bytes.
     fn size(&self) -> u64;
     /// Reads up to `buffer.len()` bytes at `offset`; fewer only at the end.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, ReadError>;
-    /// Whether only parts of the content are there; the rest reads as zeros.
+    /// Returns whether only parts of the content are available; the rest reads as zeros.
     fn is_partial(&self) -> bool {
         false
     }
@@ -47,7 +47,7 @@ impl Source for &[u8] {
     }
 }
 
-/// Reads through a block of the source, so that neighbouring small reads cost one call.
+/// Reads through a block of the source, so that neighboring small reads cost one call.
 pub(super) struct Window<'a> {
     source: &'a dyn Source,
     block: Vec<u8>,
@@ -56,7 +56,7 @@ pub(super) struct Window<'a> {
 }
 
 impl<'a> Window<'a> {
-    /// `size` is how much is read at once, in bytes.
+    /// `size` is the size of a block, in bytes.
     pub(super) fn new(source: &'a dyn Source, size: usize) -> Self {
         Self { source, block: Vec::new(), start: 0, size }
     }
@@ -73,7 +73,7 @@ impl<'a> Window<'a> {
         Ok(bytes.and_then(|bytes| pod::from_bytes(bytes).ok()).map(|(record, _)| *record))
     }
 
-    /// A string that ends with NUL and is at most `limit` bytes long; `None` if there is none.
+    /// A NUL-terminated string of at most `limit` bytes; `None` if there is none.
     pub(super) fn string(&mut self, offset: u64, limit: usize) -> Result<Option<&[u8]>, ReadError> {
         let mut len = 128;
         loop {
@@ -92,7 +92,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    /// The bytes from `offset` on that the block holds, at least `len` where the source has them.
+    /// The bytes of the block from `offset` on: at least `len`, if the source has them.
     fn upto(&mut self, offset: u64, len: usize) -> Result<&[u8], ReadError> {
         let held = offset
             .checked_sub(self.start)

@@ -25,16 +25,17 @@ use super::source::{LE, Source, Window};
 pub(super) const SYMBOL: u64 = size_of::<Sym64<LittleEndian>>() as u64;
 /// The size of an entry of the hash tables, in bytes.
 const WORD: u64 = size_of::<Word>() as u64;
-/// Most symbols of one object. The largest real library (`libtorch_cpu.so`) has some 10^5.
+/// Maximum number of symbols of one object. The largest real library (`libtorch_cpu.so`) has some
+/// 10^5.
 const MAX_SYMBOLS: u64 = 4 << 20;
-/// Largest bloom filter and bucket tables, in entries.
+/// Maximum size of bloom filter and bucket tables, in entries.
 const MAX_TABLE: u64 = 1 << 20;
 
-/// Most symbols of one object that are remembered. `libtorch_cpu.so` is asked for some 10^3.
+/// Maximum number of cached symbols of one object. Lookups in `libtorch_cpu.so` need some 10^3.
 const MAX_READ: usize = 1 << 14;
-/// How much is read for a name at once, in bytes: most are shorter.
+/// Number of bytes read at once for a name: most are shorter.
 const NAME: usize = 256;
-/// Most steps of one look-up. Real chains have a handful.
+/// Maximum number of steps of one lookup. Real chains have a handful.
 const MAX_CHAIN: usize = 1 << 14;
 
 /// An undefined symbol.
@@ -42,7 +43,7 @@ const MAX_CHAIN: usize = 1 << 14;
 pub struct Undefined {
     /// Mangled name.
     pub name: String,
-    /// The library that `DT_VERNEED` names for its version, if it has one.
+    /// The library of its version in `DT_VERNEED`, if it has one.
     pub library: Option<String>,
 }
 
@@ -50,12 +51,12 @@ pub struct Undefined {
 #[derive(Debug)]
 pub(super) struct Symbols {
     hash: Hash,
-    /// Symbols that were read: the keyed hash of the name that each defines. Many objects look up
-    /// the same ones, and a SysV table, which the libraries of MindSpore have, leads through those
-    /// of other names; without this, each is read 2.4 times.
+    /// Cached symbols: the keyed hash of the name that each defines. Many objects look up the same
+    /// ones, and chains of a SysV table, which the libraries of MindSpore have, contain symbols
+    /// with other names. Without the cache, each is read 2.4 times.
     read: Mutex<HashMap<u64, Option<u64>>>,
     keys: RandomState,
-    /// Offset of the symbol table, and how many symbols fit in its segment.
+    /// Offset of the symbol table, and the number of symbols that fit in its segment.
     table: u64,
     room: u64,
     strings: u64,
@@ -182,7 +183,7 @@ impl Symbols {
         let is_empty = bytes.iter().all(|byte| *byte == 0);
         let at = u64::from(symbol.st_name.get(LE));
         if source.is_partial() && is_empty && matches!(self.hash, Hash::Gnu { .. }) {
-            // The recording did not keep this symbol: 31 bits of its hash agree.
+            // The recording does not contain this symbol: 31 bits of its hash agree.
             return Ok(true);
         }
         if symbol.st_shndx.get(LE) == SHN_UNDEF || at >= self.strings_size {
@@ -191,14 +192,14 @@ impl Symbols {
         }
         let mut found = vec![0; NAME.max(name.len() + 1)];
         let count = source.read_at(&mut found, self.strings.saturating_add(at))?;
-        // A longer name is another one.
+        // A longer name is a different one.
         let Some(end) = memchr::memchr(0, &found[..count]) else { return Ok(false) };
         let found = self.keys.hash_one(&found[..end]);
         self.remember(index, Some(found));
         Ok(found == wanted)
     }
 
-    /// Keeps what symbol `index` defines, by the keyed hash of its name.
+    /// Caches the name that symbol `index` defines, by its keyed hash.
     fn remember(&self, index: u64, name: Option<u64>) {
         if let Ok(mut read) = self.read.lock()
             && read.len() < MAX_READ
@@ -216,15 +217,15 @@ impl Symbols {
         count.min(self.room).min(MAX_SYMBOLS)
     }
 
-    /// Returns the global symbols that another object must define. Weak symbols may stay
-    /// undefined and are left out.
+    /// Returns the global symbols that another object must define. Weak symbols may stay undefined
+    /// and are omitted.
     pub(super) fn undefined(
         &self,
         source: &dyn Source,
         version_symbols: Option<u64>,
         version_library: impl Fn(u16) -> Option<String>,
     ) -> Result<Vec<Undefined>, Error> {
-        // Symbols and versions are in the order of the index, names are not.
+        // Symbols and versions are in the order of the index, but names are not.
         let mut found: Vec<(u64, u16)> = Vec::new();
         let mut window = Window::new(source, 96 << 10);
         let mut versions = Window::new(source, 16 << 10);
@@ -242,7 +243,8 @@ impl Symbols {
                 found.push((symbol.st_name.get(LE).into(), version));
             }
         }
-        // In the order of their names in the file, so that these are read once, front to back.
+        // In the order of their names in the file, so that the names are read once, from front to
+        // back.
         found.sort_unstable();
         let mut names = Window::new(source, 64 << 10);
         let mut out = Vec::with_capacity(found.len());

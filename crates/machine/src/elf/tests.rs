@@ -1,5 +1,5 @@
-//! The reader against what the tests' own writer wrote, against another reader, and against
-//! damaged bytes.
+//! Compares the reader with the ELF writer of the tests and with another reader, and tests damaged
+//! bytes.
 
 use elf::abi::{SHN_UNDEF, STB_GLOBAL};
 
@@ -62,7 +62,7 @@ fn finds_symbols_through_both_hash_tables() {
     }
 }
 
-/// Bytes that count how often they are read.
+/// Bytes that count their reads.
 struct Counted<'a>(&'a [u8], std::sync::atomic::AtomicUsize);
 
 impl Source for Counted<'_> {
@@ -126,7 +126,7 @@ fn every_truncation_is_reported() {
     }
 }
 
-/// Another implementation has to see the same in whatever libraries this machine has.
+/// Another implementation must read the same from all libraries of this machine.
 #[test]
 #[expect(clippy::disallowed_methods, reason = "the test reads libraries of this machine")]
 fn agrees_with_crate_elf() {
@@ -134,7 +134,7 @@ fn agrees_with_crate_elf() {
         ["/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu", "/lib/aarch64-linux-gnu", "/lib64"];
     let files = dirs.iter().filter_map(|dir| std::fs::read_dir(dir).ok()).flatten().flatten();
     let files = files.filter(|file| file.file_name().to_string_lossy().contains(".so"));
-    // This test itself is on every machine.
+    // The test binary exists on every machine.
     let own = std::env::current_exe().unwrap();
     let mut compared = 0;
     for path in std::iter::once(own).chain(files.map(|file| file.path()).take(60)) {

@@ -1,4 +1,5 @@
-//! Where the system's libraries are: `/etc/ld.so.cache`, `/etc/ld.so.conf`, default directories.
+//! The locations of the system's libraries: `/etc/ld.so.cache`, `/etc/ld.so.conf`, default
+//! directories.
 
 use std::collections::BTreeMap;
 
@@ -6,27 +7,27 @@ use crate::sysroot::Sysroot;
 
 const CACHE: &str = "/etc/ld.so.cache";
 const CONF: &str = "/etc/ld.so.conf";
-/// A cache of a large installation has some 100 kB.
+/// Maximum size of a cache in bytes. That of a large installation has some 100 kB.
 const CACHE_LIMIT: u64 = 16 << 20;
 const MAX_DEPTH: usize = 8;
 const MAX_FILES: usize = 256;
-/// More than any loader would search in reasonable time.
+/// Maximum number of directories: more than any loader would search in reasonable time.
 const MAX_DIRECTORIES: usize = 4096;
 
 /// The system's part of the search.
 #[derive(Debug, Default)]
 pub(super) struct System {
-    /// Name -> entries, in the order of the cache. `None` if there is no cache that can be read.
+    /// Name -> entries, in the order of the cache. `None` if there is no readable cache.
     pub(super) cache: Option<BTreeMap<String, Vec<CacheEntry>>>,
     /// Directories of `ld.so.conf`, in order.
     pub(super) configured: Vec<String>,
-    /// Directories that are searched in any case.
+    /// Directories that are always searched.
     pub(super) default: Vec<String>,
-    /// Values that `$LIB` may have.
+    /// Possible values of `$LIB`.
     pub(super) lib: Vec<String>,
 }
 
-/// A file that the cache names.
+/// A file in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CacheEntry {
     pub(super) path: String,
@@ -50,14 +51,14 @@ impl System {
     }
 }
 
-/// How a distribution lays its libraries out; the linker is built for that.
+/// The library layout of a distribution, for which its linker is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     /// Debian and its descendants: `/usr/lib/aarch64-linux-gnu`.
     Multiarch,
     /// openEuler, Red Hat, SUSE and most others: `/usr/lib64`.
     Lib64,
-    /// There is no C library that would tell.
+    /// There is no C library that would show the layout.
     Unknown,
 }
 
@@ -74,7 +75,7 @@ impl Style {
         }
     }
 
-    /// What glibc searches without being told.
+    /// The default search directories of glibc.
     fn default_directories(self, machine: u16) -> Vec<String> {
         let name = crate::elf::machine_name(machine);
         let multiarch = [format!("/lib/{name}-linux-gnu"), format!("/usr/lib/{name}-linux-gnu")];
@@ -124,7 +125,7 @@ fn read_conf(
             Some("hwcap") | None => {}
             Some(_) => {
                 for dir in line.split([' ', '\t', ':', ',']).filter(|dir| dir.starts_with('/')) {
-                    // Old files say `directory=libc5`.
+                    // Old files contain `directory=libc5`.
                     let dir = dir.split('=').next().unwrap_or(dir);
                     if out.len() < MAX_DIRECTORIES && !out.iter().any(|known| known == dir) {
                         out.push(dir.to_owned());
@@ -143,7 +144,7 @@ fn pattern_next_to(file: &str, pattern: &str) -> String {
     format!("{dir}/{pattern}")
 }
 
-/// Files that match a pattern with `*` in its last component, which is all that these files use.
+/// Files that match a pattern with `*` in its last component, the only form in these files.
 fn glob(sysroot: &Sysroot, pattern: &str) -> Vec<String> {
     let Some((dir, name)) = pattern.rsplit_once('/') else { return Vec::new() };
     let Some((head, tail)) = name.split_once('*') else { return vec![pattern.to_owned()] };
@@ -161,11 +162,11 @@ fn glob(sysroot: &Sysroot, pattern: &str) -> Vec<String> {
 }
 
 const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
-/// Format of glibc's `dl-cache.h`: the head of the new format, and of one entry.
+/// Format of glibc's `dl-cache.h`: the size of the header of the new format, and of one entry.
 const HEAD: usize = 48;
 const ENTRY: usize = 24;
 
-/// Parses the cache; only the format that glibc writes since 2.2, also behind an old-format head.
+/// Parses the cache in the format that glibc writes since 2.2, also after an old-format header.
 fn parse_cache(bytes: &[u8], machine: u16) -> Option<BTreeMap<String, Vec<CacheEntry>>> {
     let start = bytes.windows(MAGIC.len()).position(|window| window == MAGIC)?;
     let bytes = &bytes[start..];

@@ -1,8 +1,8 @@
-//! Subdirectories of the search path that glibc takes first where the processor allows it.
+//! Subdirectories of the search path that glibc prefers if the processor supports them.
 //!
 //! `glibc-hwcaps/<name>` since glibc 2.33; the older scheme (`tls`, the platform, a few features,
-//! and all combinations of them) from 2.5 until 2.37 removed it: `ld.so(8)`. Both hold for every
-//! directory that is searched, whichever rule names it. Within one directory the order is:
+//! and all combinations of them) from 2.5 until 2.37 removed it: `ld.so(8)`. Both apply to every
+//! searched directory, regardless of the rule that adds it. The order within one directory is:
 //! `glibc-hwcaps`, the old combinations, the directory itself.
 
 use facts::Cpu;
@@ -10,15 +10,15 @@ use facts::Cpu;
 /// First minor version of glibc 2 with `glibc-hwcaps`, and the first without the old scheme.
 const SINCE: u32 = 33;
 const LEGACY_UNTIL: u32 = 37;
-/// All names that glibc knows for `x86_64`, the best one first. There are none for aarch64.
+/// All names in glibc for `x86_64`, the best one first. There are none for aarch64.
 const X86_64: &[(u8, &str)] = &[(4, "x86-64-v4"), (3, "x86-64-v3"), (2, "x86-64-v2")];
 
-/// What a cache entry or directory asks of the processor.
+/// The search position of a cache entry or directory, by the processor that it requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rank {
     /// Searched at this place, the least number first.
     At(usize),
-    /// Only if nothing else is found, since nobody knows the processor.
+    /// Only if nothing else is found, because the processor is unknown.
     Maybe(usize),
     /// Never.
     Never,
@@ -29,15 +29,16 @@ pub(super) enum Rank {
 pub(super) struct Hwcaps {
     /// Searched before the directory itself, in this order.
     pub(super) first: Vec<String>,
-    /// Searched in a second round, where nothing is known of the processor: the least demanding
-    /// first. A library that lies only there is there.
+    /// Searched in a second round if the processor is unknown: the least demanding first. A library
+    /// that is only there then counts as found.
     pub(super) maybe: Vec<String>,
     /// Value of `$PLATFORM`.
     pub(super) platform: String,
 }
 
 impl Hwcaps {
-    /// For an architecture as `uname -m` names it. `glibc` is its version (`2.34`), if known.
+    /// The subdirectories for an architecture in the form of `uname -m`. `glibc` is its version
+    /// (`2.34`), if known.
     pub(super) fn new(arch: &str, glibc: Option<&str>, cpu: Option<&Cpu>) -> Self {
         let minor = glibc.and_then(|version| version.strip_prefix("2.")?.parse::<u32>().ok());
         let intel = cpu.is_some_and(|cpu| cpu.vendor.as_deref() == Some("GenuineIntel"));
@@ -53,8 +54,8 @@ impl Hwcaps {
                 }
             }
         }
-        // Without the version of glibc nobody can tell, and the directories have been gone from
-        // distributions for longer than the code that looks for them.
+        // Without the version of glibc the scheme is unknown. Distributions removed the directories
+        // earlier than glibc removed the code that searches them.
         if let (Some(minor), Some(cpu)) = (minor, cpu)
             && minor < LEGACY_UNTIL
         {
@@ -63,7 +64,7 @@ impl Hwcaps {
         out
     }
 
-    /// How good a path of the cache is, by the directory that it names.
+    /// The rank of a path in the cache, by its directory.
     pub(super) fn rank(&self, path: &str, tagged: bool) -> Rank {
         if !tagged {
             return Rank::At(self.first.len());
@@ -82,13 +83,14 @@ impl Hwcaps {
     }
 }
 
-/// `$PLATFORM`: the kernel's word, but for newer Intel processors (glibc's `cpu_features.c`).
+/// `$PLATFORM`: the value of the kernel, except for newer Intel processors (glibc's
+/// `cpu_features.c`).
 fn platform(arch: &str, intel: bool, level: Option<u8>) -> String {
     let newer = arch == "x86_64" && intel && level.is_some_and(|level| level >= 3);
     if newer { "haswell".to_owned() } else { arch.to_owned() }
 }
 
-/// The names of the old scheme that hold here, the most significant first.
+/// The applicable names of the old scheme, the most significant first.
 fn legacy_names<'a>(arch: &'a str, platform: &'a str, intel: bool, cpu: &Cpu) -> Vec<&'a str> {
     let mut names = vec!["tls", platform];
     match arch {
@@ -140,7 +142,7 @@ mod tests {
         let new = ["glibc-hwcaps/x86-64-v3", "glibc-hwcaps/x86-64-v2"];
         assert_eq!(of(Some("2.38"), Some(&amd)).first, new);
         assert_eq!(of(None, Some(&amd)).first, new);
-        // As `LD_DEBUG=libs` of glibc 2.36 shows them on such a machine.
+        // As printed by `LD_DEBUG=libs` of glibc 2.36 on such a machine.
         let old = ["tls/x86_64/x86_64", "tls/x86_64", "tls", "x86_64/x86_64", "x86_64"];
         assert_eq!(of(Some("2.36"), Some(&amd)).first, [&new[..], &old].concat());
         assert_eq!(of(Some("2.31"), Some(&amd)).first, old);

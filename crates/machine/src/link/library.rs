@@ -1,4 +1,4 @@
-//! A shared object that was opened, and the store that keeps each of them once.
+//! An opened shared object, and the store that keeps each of them once.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,24 +13,24 @@ use facts::ElfDefect;
 pub struct Library {
     /// Path without links.
     pub real: String,
-    /// What it says, or why it cannot be used.
+    /// Its contents, or the defect that prevents its use.
     pub object: Result<Object, ElfDefect>,
     file: Option<SysFile>,
 }
 
 impl Library {
-    /// Whether it can be asked for symbols at all.
+    /// Returns whether its symbols can be looked up.
     pub fn has_symbols(&self) -> bool {
         self.object.as_ref().is_ok_and(Object::has_symbols)
     }
 
-    /// Whether it defines the symbol; `None` if that cannot be said.
+    /// Returns whether it defines the symbol; `None` if that is unknown.
     pub fn defines(&self, name: &str) -> Option<bool> {
         let (object, file) = (self.object.as_ref().ok()?, self.file.as_ref()?);
         object.defines(file, name).ok().flatten()
     }
 
-    /// The symbols that it needs from others.
+    /// The symbols that it needs from other objects.
     pub fn undefined(&self) -> Result<Vec<Undefined>, ElfDefect> {
         let object = self.object.as_ref().map_err(Clone::clone)?;
         let Some(file) = &self.file else { return Ok(Vec::new()) };
@@ -45,12 +45,12 @@ impl Library {
 
 type Slot = Arc<OnceLock<Result<Arc<Library>, ReadError>>>;
 
-/// Opens every file once, whoever asks for it, from several threads.
+/// Opens every file once, for all callers and threads.
 #[derive(Debug)]
 pub(super) struct Store<'a> {
     pub(super) sysroot: &'a Sysroot,
     known: Mutex<HashMap<String, Slot>>,
-    /// How many of them stay open.
+    /// Number of opened files, which limits those that stay open.
     open: AtomicUsize,
 }
 
@@ -59,7 +59,7 @@ impl<'a> Store<'a> {
         Self { sysroot, known: Mutex::default(), open: AtomicUsize::new(0) }
     }
 
-    /// Opens the file at `path`. `Err` if there is no regular file that may be read.
+    /// Opens the file at `path`. `Err` if it is not a readable regular file.
     pub(super) fn open(&self, path: &str) -> Result<Arc<Library>, ReadError> {
         let real = self.sysroot.real(path)?;
         let slot = {
@@ -74,7 +74,8 @@ impl<'a> Store<'a> {
     fn load(&self, real: String) -> Result<Arc<Library>, ReadError> {
         let mut file = self.sysroot.open(&real)?;
         let object = Object::read(&file).map_err(Error::into_defect);
-        // Only what can be asked later is kept, and of that only so much stays open.
+        // Only objects whose symbols can be looked up later are kept, and only a limited number of
+        // them stays open.
         if object.is_err()
             || self.open.fetch_add(1, Ordering::Relaxed) >= self.sysroot.max_open_files()
         {

@@ -1,22 +1,22 @@
-//! What glibc's dynamic linker would do, worked out without running anything.
+//! Simulates glibc's dynamic linker without running anything.
 //!
-//! [`Loader::closure`] loads an object and all that it needs, breadth first, over the search
-//! order of `ld.so(8)`:
+//! [`Loader::closure`] loads an object and all its dependencies, breadth first, in the search order
+//! of `ld.so(8)`:
 //!
-//! 1. names that are loaded already (by file name or `DT_SONAME`);
-//! 2. `DT_RPATH` of the object and of those that loaded it, up to the program, unless the object
-//!    has a `DT_RUNPATH`;
+//! 1. names that are already loaded (by file name or `DT_SONAME`);
+//! 2. `DT_RPATH` of the object and of its loaders, up to the program, unless the object has a
+//!    `DT_RUNPATH`;
 //! 3. `LD_LIBRARY_PATH`;
 //! 4. `DT_RUNPATH` of the object;
-//! 5. `/etc/ld.so.cache`, or the directories of `/etc/ld.so.conf` where there is no cache;
+//! 5. `/etc/ld.so.cache`, or the directories of `/etc/ld.so.conf` if there is no cache;
 //! 6. the default directories.
 //!
-//! In every directory the subdirectories for the processor come first (`hwcaps`). What
-//! `LD_PRELOAD` names is loaded after the program and before all others.
+//! In every directory the subdirectories for the processor come first (`hwcaps`). Entries of
+//! `LD_PRELOAD` are loaded after the program and before all others.
 //!
-//! As the real one does, it passes over files of another class or machine, and stops at the first
-//! file that is broken in another way. Not modelled: audit libraries, `DF_1_NODEFLIB`, and what a
-//! program opens itself by `dlopen`.
+//! Like the real one, it skips files of another class or machine, and stops at the first file with
+//! another defect. Not modeled: audit libraries, `DF_1_NODEFLIB`, and objects that a program opens
+//! by `dlopen`.
 
 mod conf;
 mod hwcaps;
@@ -41,9 +41,9 @@ use hwcaps::Hwcaps;
 use library::Store;
 use search::Search;
 
-/// Most objects of one closure; a hostile tree cannot make it longer.
+/// Maximum number of objects in one closure, for hostile trees.
 const MAX_OBJECTS: usize = 600;
-/// Most libraries that are preloaded.
+/// Maximum number of preloaded libraries.
 const MAX_PRELOADED: usize = 64;
 
 /// A dynamic linker for one machine and environment. See the [module documentation](self).
@@ -55,71 +55,71 @@ pub struct Loader<'a> {
     cwd: Option<String>,
     /// `LD_LIBRARY_PATH`, as written.
     library_path: String,
-    /// Its directories, once somebody asks; anew when what their words stand for changes.
+    /// Its directories, computed on first use and again when the values of its tokens change.
     library_directories: OnceLock<Vec<String>>,
     /// The directory of the program, for `$ORIGIN` in `LD_LIBRARY_PATH`.
     origin: Option<String>,
-    /// Searched after `LD_LIBRARY_PATH`, where the environment is not known.
+    /// Searched after `LD_LIBRARY_PATH`, if the environment is unknown.
     assumed: Vec<String>,
     system: System,
-    /// What is loaded before: name -> path and how it was found.
+    /// Objects that are already loaded: name -> path and how it was found.
     loaded: BTreeMap<String, ResolvedLibrary>,
-    /// The program, what is preloaded, and what these need: the search path of the program comes
-    /// last, its symbols first.
+    /// The program, the preloaded objects, and their dependencies: the search path of the program
+    /// comes last, its symbols first.
     program: Vec<Member>,
-    /// What these need and nobody has.
+    /// Their dependencies that were not found.
     missing: Vec<NotFound>,
-    /// Whether a directory of the search has one of the subdirectories for processors.
+    /// Cache: whether a searched directory has one of the subdirectories for processors.
     subdirectories: Mutex<HashMap<String, bool>>,
 }
 
 /// An object of a closure.
 #[derive(Debug, Clone)]
 pub struct Member {
-    /// The name under which it was asked for; the path for the first.
+    /// The requested name; the path for the first.
     pub name: String,
-    /// Where and how it was found.
+    /// Its location, and how it was found.
     pub found: ResolvedLibrary,
     /// The file.
     pub library: Arc<Library>,
-    /// The member that asked for it first.
+    /// The first member that requested it.
     pub parent: Option<usize>,
 }
 
-/// A name that no directory holds.
+/// A name that is in no searched directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotFound {
     /// `DT_NEEDED` name.
     pub name: String,
     /// Path of the object that needs it.
     pub needed_by: String,
-    /// Files of that name that were passed over: another class or machine, or not readable.
+    /// Skipped files of that name: another class or machine, or not readable.
     pub skipped: Vec<String>,
 }
 
 /// An object and everything that it loads.
 #[derive(Debug, Clone, Default)]
 pub struct Closure {
-    /// In the order in which symbols are searched; the object itself is first.
+    /// In the search order of symbols; the object itself is first.
     pub members: Vec<Member>,
-    /// What is missing.
+    /// Dependencies that were not found.
     pub missing: Vec<NotFound>,
-    /// What became of each `DT_NEEDED` that was found: one entry for every member that asks.
+    /// The locations of all found `DT_NEEDED`: one entry for every requesting member.
     pub loads: Vec<Load>,
 }
 
-/// A `DT_NEEDED` that was found.
+/// A `DT_NEEDED` with its location.
 #[derive(Debug, Clone)]
 pub struct Load {
-    /// The member that asks.
+    /// The requesting member.
     pub asker: usize,
     /// The name.
     pub name: String,
-    /// Where it is; `loaded` for a name that was loaded before.
+    /// Its location; `loaded` for a name that was already loaded.
     pub found: ResolvedLibrary,
 }
 
-/// How a name was found that is loaded already.
+/// The value of `via` for a name that is already loaded.
 const LOADED: &str = "loaded";
 
 impl Closure {
@@ -130,7 +130,7 @@ impl Closure {
 }
 
 impl Member {
-    /// Whether `name` is the name it was asked for, or its `DT_SONAME`.
+    /// Returns whether `name` is the requested name, or its `DT_SONAME`.
     pub fn answers_to(&self, name: &str) -> bool {
         self.name == name
             || self
@@ -140,7 +140,7 @@ impl Member {
                 .is_ok_and(|object| object.dynamic.soname.as_deref() == Some(name))
     }
 
-    /// What makes the file useless, if anything.
+    /// The defect that makes the file unusable, if any.
     pub fn defect(&self) -> Option<&ElfDefect> {
         self.library.object.as_ref().err()
     }
@@ -148,8 +148,8 @@ impl Member {
 
 impl<'a> Loader<'a> {
     /// A linker for `machine` (see [`crate::elf::machine_code`]) with the environment of the
-    /// sysroot. `assumed` are directories that are searched too, after `LD_LIBRARY_PATH`.
-    /// Nothing is known of the processor until [`Loader::set_processor`].
+    /// sysroot. `assumed` are directories that are searched too, after `LD_LIBRARY_PATH`. The
+    /// processor is unknown until [`Loader::set_processor`].
     pub fn new(sysroot: &'a Sysroot, machine: u16, assumed: Vec<String>) -> Self {
         let path = sysroot.env().non_empty("LD_LIBRARY_PATH").unwrap_or_default();
         Self {
@@ -169,21 +169,21 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Tells which version of glibc (`2.34`) and which processor it loads for; `None` where that
-    /// is not known. Both decide which subdirectories are searched.
+    /// Sets the version of glibc (`2.34`) and the processor; `None` if unknown. Both determine the
+    /// searched subdirectories.
     pub fn set_processor(&mut self, glibc: Option<&str>, cpu: Option<&Cpu>) {
         self.hwcaps = Hwcaps::new(&machine_name(self.machine), glibc, cpu);
         self.library_directories = OnceLock::new();
     }
 
-    /// The machine code it loads for.
+    /// The machine code of the loaded objects.
     pub fn machine(&self) -> u16 {
         self.machine
     }
 
-    /// Makes `path` the program: its `DT_RPATH` serves all others, its symbols come first. What
-    /// `LD_PRELOAD` names is loaded next, then what these need. Gives the entries of `LD_PRELOAD`
-    /// that cannot be loaded; `ld.so` complains of them and goes on.
+    /// Makes `path` the program: its `DT_RPATH` applies to all others, its symbols come first. The
+    /// entries of `LD_PRELOAD` are loaded next, then the dependencies of all. Returns the entries
+    /// of `LD_PRELOAD` that cannot be loaded; `ld.so` prints an error for each and continues.
     pub fn set_program(&mut self, path: &str) -> Result<Vec<String>, ReadError> {
         let library = self.store.open(path)?;
         let found = resolved(path, &library, "argument");
@@ -193,8 +193,8 @@ impl<'a> Loader<'a> {
         Ok(self.preload_environment())
     }
 
-    /// Loads what `LD_PRELOAD` and `/etc/ld.so.preload` name, in that order, and what these and
-    /// the program need; gives what cannot be loaded.
+    /// Loads the entries of `LD_PRELOAD` and `/etc/ld.so.preload`, in that order, and the
+    /// dependencies of these and of the program. Returns the entries that cannot be loaded.
     pub fn preload_environment(&mut self) -> Vec<String> {
         let sysroot = self.store.sysroot;
         let variable = sysroot.env().non_empty("LD_PRELOAD").unwrap_or_default().to_owned();
@@ -233,20 +233,20 @@ impl<'a> Loader<'a> {
         &self.program
     }
 
-    /// What the program and what is preloaded need, and no directory holds.
+    /// The dependencies of the program and of the preloaded objects that were not found.
     pub fn missing(&self) -> &[NotFound] {
         &self.missing
     }
 
-    /// Loads an object before all others, as an `import` of another module does: whoever asks
-    /// later for a name that it loaded gets the same file.
+    /// Loads an object before all others, as an `import` of another module does: later requests for
+    /// a name that it loaded get the same file.
     pub fn preload(&mut self, path: &str) -> Result<(), ReadError> {
         let closure = self.closure(path)?;
         self.remember(&closure);
         Ok(())
     }
 
-    /// Takes a name as loaded from `path`, without looking at what it needs.
+    /// Marks a name as loaded from `path`, without loading its dependencies.
     pub fn preload_name(&mut self, name: &str, path: &str) {
         let Ok(library) = self.store.open(path) else { return };
         let usable = library.object.as_ref().is_ok_and(|object| object.machine == self.machine);
@@ -275,7 +275,7 @@ impl<'a> Loader<'a> {
         self.store.open(path)
     }
 
-    /// Loads the object at `path` and all that it needs.
+    /// Loads the object at `path` and all its dependencies.
     pub fn closure(&self, path: &str) -> Result<Closure, ReadError> {
         let library = self.store.open(path)?;
         let found = resolved(path, &library, "argument");
@@ -283,9 +283,10 @@ impl<'a> Loader<'a> {
         Ok(self.spread(vec![first]))
     }
 
-    /// Loads all that these need, breadth first.
+    /// Loads all dependencies of these members, breadth first.
     fn spread(&self, members: Vec<Member>) -> Closure {
-        // Name -> member. What one object misses may lie on the search path of another.
+        // Name -> member. A name that one object does not find may be on the search path of
+        // another.
         let mut asked: BTreeMap<String, usize> = BTreeMap::new();
         let reals = members.iter().enumerate();
         let mut reals = reals.map(|(at, member)| (member.library.real.clone(), at)).collect();
@@ -316,8 +317,8 @@ impl<'a> Loader<'a> {
         out
     }
 
-    /// Searches a name for the member at `at` and adds what is found, or notes that it is
-    /// missing. Gives the member, and how it was found if that is not what the member says.
+    /// Searches a name for the member at `at` and adds the result, or records it as missing.
+    /// Returns the member, and how it was found if that differs from the member.
     fn load(
         &self,
         name: &str,
@@ -329,7 +330,7 @@ impl<'a> Loader<'a> {
             Search::Found(found, library) => (found, library, None),
             Search::Loaded(found, library) => (found, library, Some(LOADED)),
             Search::NotFound(skipped) => {
-                // The first who misses it decides: there the real linker gives up.
+                // The first object without it decides, because the real linker stops there.
                 if out.missing.iter().all(|missing| missing.name != name) {
                     let needed_by = out.members[at].found.path.clone();
                     out.missing.push(NotFound { name: name.to_owned(), needed_by, skipped });

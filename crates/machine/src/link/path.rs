@@ -1,23 +1,23 @@
-//! Search paths: how they are written, and what the words in them stand for.
+//! Search paths: their syntax, and the values of their tokens.
 
 use std::collections::HashSet;
 
-/// What the words of a search path stand for.
+/// The values of the tokens in a search path.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Words<'a> {
-    /// `$ORIGIN`, where there is one.
+    /// `$ORIGIN`, if there is one.
     pub(super) origin: Option<&'a str>,
-    /// `$LIB`: several where nobody knows how the distribution built its linker.
+    /// `$LIB`: several if the layout of the distribution is unknown.
     pub(super) lib: &'a [String],
     /// `$PLATFORM`.
     pub(super) platform: &'a str,
-    /// The working directory, where it is known.
+    /// The working directory, if known.
     pub(super) cwd: Option<&'a str>,
 }
 
-/// Splits a search path into directories, with `$ORIGIN`, `$LIB` and `$PLATFORM` replaced.
-/// Empty entries mean the working directory, and are left out if that is not known; a path that
-/// is empty as a whole means nothing.
+/// Splits a search path into directories, with `$ORIGIN`, `$LIB` and `$PLATFORM` replaced. Empty
+/// entries mean the working directory, and are omitted if it is unknown. A completely empty path
+/// has no directories.
 pub(super) fn directories(path: &str, separators: &[char], words: Words<'_>) -> Vec<String> {
     let mut out = Vec::new();
     if path.is_empty() {
@@ -52,7 +52,7 @@ fn mentions(entry: &str, token: &str) -> bool {
     entry.contains(&format!("${token}")) || entry.contains(&format!("${{{token}}}"))
 }
 
-/// `None` if a token has no value here: the linker then drops the entry.
+/// Returns `None` if a token has no value here: the linker then drops the entry.
 fn expand(entry: &str, words: Words<'_>, lib: &str) -> Option<String> {
     let mut out = entry.to_owned();
     let values = [("ORIGIN", words.origin), ("LIB", Some(lib)), ("PLATFORM", Some(words.platform))];
@@ -65,7 +65,7 @@ fn expand(entry: &str, words: Words<'_>, lib: &str) -> Option<String> {
     Some(out)
 }
 
-/// The directory part of a path, as `$ORIGIN` takes it.
+/// The directory part of a path, as used for `$ORIGIN`.
 pub(super) fn parent(path: &str) -> &str {
     match path.rfind('/') {
         Some(0) | None => "/",

@@ -1,4 +1,4 @@
-//! The search for one name, over the order that the [module documentation](super) gives.
+//! The search for one name, in the order of the [module documentation](super).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::{Library, Loader, Member};
 use crate::sysroot::ReadError;
 use facts::{ElfDefect, ResolvedLibrary};
 
-/// Most files of a name that are passed over and remembered.
+/// Maximum number of recorded skipped files of a name.
 const MAX_SKIPPED: usize = 16;
 
 /// The result of one search.
@@ -17,21 +17,21 @@ const MAX_SKIPPED: usize = 16;
 pub(super) enum Search {
     /// Found now.
     Found(ResolvedLibrary, Arc<Library>),
-    /// Loaded before; the way is that of then.
+    /// Loaded before, with the location of that time.
     Loaded(ResolvedLibrary, Arc<Library>),
-    /// Files of that name which were passed over.
+    /// Not found, with the skipped files of that name.
     NotFound(Vec<String>),
 }
 
-/// Who asks: the objects loaded so far, and the place of the one among them.
+/// The requesting object: the objects loaded so far, and its position among them.
 pub(super) type Asker<'a> = Option<(&'a [Member], usize)>;
 
 /// The subdirectories of one round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Round {
-    /// What this processor is known to take, and the directories themselves.
+    /// Subdirectories that this processor is known to support, and the directories themselves.
     Certain,
-    /// Subdirectories for processors, where nobody knows the processor.
+    /// Subdirectories for processors, if the processor is unknown.
     Maybe,
 }
 
@@ -85,7 +85,7 @@ impl Loader<'_> {
         Search::NotFound(skipped)
     }
 
-    /// What `ldconfig` has found: in the cache, or as it would find it now.
+    /// Searches the results of `ldconfig`: those in the cache, or those that it would find now.
     fn try_system(&self, name: &str, round: Round, skipped: &mut Vec<String>) -> Option<Search> {
         let Some(cache) = &self.system.cache else {
             return self.try_configured(name, round, skipped);
@@ -103,8 +103,8 @@ impl Loader<'_> {
         ranked.iter().find_map(|(_, path)| self.try_file(path, "ld.so.cache", skipped))
     }
 
-    /// `ldconfig` prefers a file for this processor in any directory, also of the default ones,
-    /// over a plain one.
+    /// Prefers a file for this processor in any directory, including the default ones, over a plain
+    /// one, like `ldconfig`.
     fn try_configured(
         &self,
         name: &str,
@@ -150,7 +150,7 @@ impl Loader<'_> {
         out
     }
 
-    /// Whether the first component of a subdirectory is there; asked once for each.
+    /// Returns whether the first component of a subdirectory exists; checked once for each.
     fn has_subdirectory(&self, dir: &str, sub: &str) -> bool {
         let first = sub.split('/').next().unwrap_or(sub);
         let path = join(dir, first);
@@ -173,7 +173,7 @@ impl Loader<'_> {
         }
     }
 
-    /// The directories of the search, but for the cache and the defaults.
+    /// The searched directories, except for the cache and the defaults.
     fn order(&self, asker: Asker<'_>) -> Vec<(&'static str, String)> {
         let mut out: Vec<(&'static str, String)> = Vec::new();
         let mut known = HashSet::new();
@@ -197,7 +197,7 @@ impl Loader<'_> {
             let mut next = asker.map(|(_, at)| at);
             while let (Some(at), Some((members, _))) = (next, asker) {
                 chain.push(&members[at]);
-                // A parent always comes before its children, so that this ends.
+                // A parent always comes before its children, so the loop ends.
                 next = members[at].parent;
             }
             chain.extend(self.program.first());
@@ -229,7 +229,7 @@ impl Loader<'_> {
         }
     }
 
-    /// `None` to go on searching.
+    /// Returns `None` to continue the search.
     fn try_file(&self, path: &str, via: &str, skipped: &mut Vec<String>) -> Option<Search> {
         match self.store.open(path) {
             Ok(library) if !self.is_foreign(&library) => {

@@ -1,6 +1,7 @@
-//! Who owns a symbol or a library, by its name.
+//! Identifies the provider of a symbol or a library by its name.
 
-/// Who should define a symbol: `torch`, `torch_npu`, `cann`, `atb`, `driver`, `python`, `other`.
+/// The expected provider of a symbol: `torch`, `torch_npu`, `cann`, `atb`, `driver`, `python`,
+/// `other`.
 pub fn symbol_class(name: &str) -> &'static str {
     if let Some(namespace) = namespace(name) {
         return match namespace {
@@ -48,7 +49,7 @@ fn namespace(name: &str) -> Option<&str> {
 const DRIVER: &[&str] = &["libascend_hal", "libdrvdsmi_host", "libdcmi", "libdevmmap", "libdrv"];
 /// Libraries of NNAL.
 const ATB: &[&str] = &["libatb", "libasdops", "liblcal", "libmki", "libtbe_adapter"];
-/// Libraries of CANN whose names do not tell it by a common stem.
+/// CANN libraries without a common stem in their names.
 const CANN: &[&str] = &[
     "libacl",
     "libascend",
@@ -95,7 +96,8 @@ const CANN: &[&str] = &[
     "librt_extern",
     "libawatchdog",
 ];
-/// C and C++ runtime, and what every distribution has; a copied tree often lacks them all.
+/// C and C++ runtime, and libraries that every distribution has; a copied tree often contains none
+/// of them.
 const BASE: &[&str] = &[
     "libc.so",
     "libm.so",
@@ -116,7 +118,7 @@ const BASE: &[&str] = &[
     "linux-vdso",
 ];
 
-/// Whose a library is: the classes of [`symbol_class`], `cuda`, and `system`.
+/// The provider of a library: the classes of [`symbol_class`], `cuda`, and `system`.
 pub fn library_class(name: &str) -> &'static str {
     let name = name.rsplit('/').next().unwrap_or(name);
     let one_of = |stems: &[&str]| stems.iter().any(|stem| name.starts_with(stem));
@@ -155,7 +157,7 @@ pub fn library_class(name: &str) -> &'static str {
     }
 }
 
-/// The C++ ABI that a symbol of `torch` tells: 1 with `std::__cxx11::string`, 0 without. Only
+/// The C++ ABI that a symbol of `torch` shows: 1 with `std::__cxx11::string`, 0 without. Only for
 /// `c10::detail::torchCheckFail`, whose signature with a string every extension uses.
 pub fn abi_of(symbol: &str) -> Option<u8> {
     let rest = symbol.strip_prefix("_ZN3c106detail14torchCheckFailEPKcS2_jRK")?;

@@ -1,4 +1,5 @@
-//! The search order of `ld.so(8)`, on trees of made-up libraries; and against the real linker.
+//! Tests the search order of `ld.so(8)` on trees of invented libraries, and compares it with the
+//! real linker.
 #![expect(clippy::disallowed_methods, reason = "the tests build the trees that are examined")]
 
 use std::path::Path;
@@ -34,7 +35,7 @@ fn arm() -> ElfBuilder {
     ElfBuilder::aarch64()
 }
 
-/// Name, path and way of every member but the object itself.
+/// Name, path and origin of every member except the object itself.
 fn loaded(closure: &Closure) -> Vec<String> {
     closure
         .members
@@ -138,7 +139,7 @@ fn circles_of_dependencies_end() {
 #[test]
 #[cfg(target_env = "gnu")]
 fn agrees_with_the_real_linker() {
-    // This test itself is on every machine.
+    // The test binary exists on every machine.
     let own = std::env::current_exe().unwrap();
     let own = own.to_str().unwrap();
     let programs = [own, "/bin/bash", "/usr/bin/python3", "/usr/bin/gdb", "/usr/bin/git"];

@@ -26,7 +26,7 @@ pub struct Tail {
     pub path: String,
     /// Its size there, in bytes, after decompression.
     pub size: u64,
-    /// Whether this is only the end of it.
+    /// Whether it is only the end of the log.
     pub cut: bool,
     /// Whether it was compressed.
     pub compressed: bool,
@@ -41,7 +41,7 @@ pub struct Tail {
 pub struct OmittedFile {
     /// The path.
     pub path: String,
-    /// Why.
+    /// The reason.
     pub why: Text,
     /// Whether the omission matters.
     pub missed: Omission,
@@ -58,7 +58,7 @@ pub enum Omission {
     Expected,
 }
 
-/// The collected logs, and the files left out.
+/// The collected logs, and the omitted files.
 #[derive(Debug, Default)]
 pub struct LogTails {
     /// The ends, in the order of collection.
@@ -68,7 +68,7 @@ pub struct LogTails {
 }
 
 impl LogTails {
-    /// Returns whether the logs that the user named are all there.
+    /// Returns whether all logs that the user named were collected.
     pub fn has_all_requested(&self) -> bool {
         self.left_out.iter().all(|left| left.missed != Omission::Requested)
     }
@@ -82,8 +82,8 @@ struct Log {
     missed: Omission,
 }
 
-/// Reads the ends of the logs `own` (named by the user) on this machine, `here`, and of those of CANN
-/// and the driver `there`.
+/// Reads the ends of the logs `own` (named by the user) on this machine, `here`, and of those of
+/// CANN and the driver `there`.
 pub fn collect_tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64) -> LogTails {
     let mut found = LogTails::default();
     let mut first = LogSearch::new(here, &|_| true, Omission::Requested);
@@ -130,7 +130,7 @@ pub fn collect_tails(here: &Sysroot, own: &[String], there: &Sysroot, limit: u64
     found
 }
 
-/// A directory that is searched without being named.
+/// A directory that is searched without being named by the user.
 struct LogLocation {
     path: String,
     /// Whether it belongs to the examined user.
@@ -161,7 +161,7 @@ fn list_locations(sysroot: &Sysroot) -> Vec<LogLocation> {
     places
 }
 
-/// Whether a file name is that of a log, plain or compressed.
+/// Returns whether a file name is that of a log, plain or compressed.
 fn is_log(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let plain = lower.strip_suffix(".gz").unwrap_or(&lower);
@@ -259,7 +259,7 @@ impl<'a> LogSearch<'a> {
         }
     }
 
-    /// Records a file that is left out.
+    /// Records an omitted file.
     fn omit(&mut self, path: &str, why: Text, missed: Omission) {
         if self.omitted.len() < FILES {
             self.omitted.push(OmittedFile { path: path.to_owned(), why, missed });
@@ -267,7 +267,7 @@ impl<'a> LogSearch<'a> {
     }
 }
 
-/// At most the last `most` bytes, from the beginning of a line on.
+/// The last `most` bytes at most, starting at the beginning of a line.
 fn read_tail(
     sysroot: &Sysroot,
     path: &str,

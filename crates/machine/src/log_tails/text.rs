@@ -88,10 +88,10 @@ fn is_archive(head: &[u8]) -> bool {
     tarball::is_tar(head) || head.starts_with(b"PK\x03\x04")
 }
 
-/// Removes NUL bytes from a text and returns their number, or the reason why it is no text.
+/// Removes NUL bytes from a text and returns their number, or the reason why it is not text.
 ///
-/// A log that was cut off while a process wrote to it begins with NUL bytes, one in UTF-16 has them
-/// between its letters, where no secret would be recognized.
+/// A log that was truncated while a process wrote to it begins with NUL bytes. A log in UTF-16 has
+/// them between its letters, where no secret would be recognized.
 pub(super) fn strip_nul_bytes(text: &mut Vec<u8>) -> Result<u64, Text> {
     if is_archive(text) {
         return Err(faults::IsArchive.value());

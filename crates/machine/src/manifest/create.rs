@@ -1,4 +1,4 @@
-//! Making a manifest: of every file that RECORD lists, provided that it is what RECORD says.
+//! Creates a manifest of all files that RECORD lists, if they agree with RECORD.
 
 use super::format::Manifest;
 use super::record::{self, Record};
@@ -9,29 +9,29 @@ use data::{Fault, faults};
 use data::{is_of_package, record_digest};
 use facts::normalize_name;
 
-/// Why no manifest can be made of a wheel or directory.
+/// The reason why no manifest can be created from a wheel or directory.
 #[derive(Debug)]
 pub enum CreateError {
-    /// It is no wheel, or no directory with an installed package.
+    /// It is not a wheel, or not a directory with an installed package.
     NoWheel(Text),
-    /// An archive that nobody would make with good intent, or a damaged one.
+    /// A malicious or damaged archive.
     Entry {
         /// The entry.
         name: String,
-        /// What is wrong with it.
+        /// The defect of the entry.
         reason: Text,
     },
-    /// A file is not what its RECORD says; a manifest would make the damage look right.
+    /// A file differs from its RECORD; a manifest would make the damage look right.
     Differs {
         /// Path in the wheel.
         path: String,
-        /// In which way.
+        /// The kind of difference.
         reason: Text,
     },
 }
 
 impl CreateError {
-    /// The error as users read it.
+    /// The error as a text for users.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoWheel(why) => faults::Plain { why }.fault(),
@@ -45,7 +45,7 @@ impl CreateError {
 
 data::impl_fault!(CreateError);
 
-/// The distribution that a dist-info directory belongs to, by its METADATA.
+/// The distribution of a dist-info directory, by its METADATA.
 pub(super) struct Identity {
     pub(super) package: String,
     pub(super) version: String,
@@ -66,8 +66,8 @@ impl Identity {
     }
 }
 
-/// The manifest of all files that an installer leaves as they are. `content` gives size and hash
-/// of a file by its path in RECORD.
+/// The manifest of all files that an installer does not change. `content` returns size and hash of
+/// a file by its path in RECORD.
 pub(super) fn build(
     origin: &str,
     wheel: Option<&str>,
@@ -112,8 +112,8 @@ pub(super) fn build(
     })
 }
 
-/// Makes a manifest of the package in a directory: an unpacked wheel or a `site-packages`, given
-/// as a tree. With several distributions in it, the one of `torch_npu` is taken.
+/// Creates a manifest of the package in a directory: an unpacked wheel or a `site-packages`, opened
+/// as a tree. If it contains several distributions, the one of `torch_npu` is used.
 pub fn from_tree(tree: &Sysroot) -> Result<Manifest, CreateError> {
     let origin = tree.root().display().to_string();
     let read = |path: &str, limit| {

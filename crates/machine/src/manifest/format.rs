@@ -11,16 +11,16 @@ use facts::normalize_name;
 /// Version of the format. A reader refuses files of another version.
 pub const MANIFEST_SCHEMA: &str = "ascend-doctor/manifest/1";
 
-/// What a wheel contains.
+/// The contents of a wheel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Manifest {
-    /// The file that it was read from, or the wheel that it was made of.
+    /// The file that it was read from, or the wheel that it was created from.
     pub origin: String,
-    /// Normalised name of the distribution.
+    /// Normalized name of the distribution.
     pub package: String,
-    /// Version, as METADATA writes it.
+    /// Version, as written in METADATA.
     pub version: String,
-    /// File name of the wheel, if it was made of one.
+    /// File name of the wheel, if it was created from one.
     pub wheel: Option<String>,
     /// Digest of RECORD.
     pub record: Option<Sha256>,
@@ -28,7 +28,7 @@ pub struct Manifest {
     pub files: Vec<(String, u64, Sha256)>,
 }
 
-/// The manifest of a wheel, as JSON has it.
+/// The manifest of a wheel in its JSON form.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -54,7 +54,7 @@ struct Row {
 }
 
 impl Manifest {
-    /// Reads the JSON form. The error says what is wrong with it.
+    /// Reads the JSON form. The error describes the defect.
     pub fn parse(origin: &str, bytes: &[u8]) -> Result<Self, Text> {
         let file: ManifestFile = serde_json::from_slice(bytes).map_err(|error| error.value())?;
         if file.schema != MANIFEST_SCHEMA {
@@ -103,7 +103,7 @@ impl Manifest {
         serde_json::to_string_pretty(&file).map(|text| text + "\n")
     }
 
-    /// How reports call it.
+    /// The name in reports.
     pub fn label(&self) -> String {
         self.wheel.clone().unwrap_or_else(|| format!("{} {}", self.package, self.version))
     }

@@ -1,5 +1,5 @@
-//! Manifests of wheels that are built by their users: what `ascend-doctor manifest create`
-//! writes and `check --manifest` reads.
+//! Manifests of locally built wheels. `ascend-doctor manifest create` writes them, and `check
+//! --manifest` reads them.
 //!
 //! A manifest is a JSON object:
 //!
@@ -14,7 +14,7 @@
 //! }
 //! ```
 //!
-//! Paths are relative to the directory that holds the package; hashes are hexadecimal;
+//! Paths are relative to the directory that contains the package; hashes are hexadecimal;
 //! `record_sha256` is [`record_digest`](data::record_digest) of the wheel's RECORD.
 
 mod create;

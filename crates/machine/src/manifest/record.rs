@@ -1,4 +1,4 @@
-//! `RECORD` of a dist-info: which files a wheel installed, with size and hash.
+//! `RECORD` of a dist-info: the files that a wheel installed, with size and hash.
 //!
 //! The format is CSV with three columns: path, `algorithm=hash`, size (the packaging
 //! specification "Recording installed projects").
@@ -7,40 +7,40 @@ use base::hash::Sha256;
 use base::text::Text;
 use data::faults;
 
-/// The most bytes of a RECORD that are read. The largest published `torch_npu` RECORD has 312 kB.
+/// Maximum number of bytes read from a RECORD. The largest published `torch_npu` RECORD has 312 kB.
 pub const RECORD_LIMIT: u64 = 64 << 20;
-/// The most rows that are kept. That of torch, the longest that was seen, has 13,000.
+/// Maximum number of kept rows. The longest known RECORD, that of torch, has 13,000.
 pub const MAX_ROWS: usize = 200_000;
-/// The most malformed rows that are kept; more of them say nothing new.
+/// Maximum number of kept malformed rows; more of them add no information.
 const MAX_BAD: usize = 100;
-/// The longest path that is kept, in bytes (`PATH_MAX` of Linux).
+/// Maximum length of a kept path in bytes (`PATH_MAX` of Linux).
 const MAX_PATH: usize = 4096;
 
 /// One row of RECORD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Path relative to the directory that holds the dist-info, or absolute.
+    /// Path relative to the directory that contains the dist-info, or absolute.
     pub path: String,
-    /// The SHA-256 of the file, where RECORD gives one.
+    /// The SHA-256 of the file, if RECORD has one.
     pub sha256: Option<Sha256>,
-    /// Size in bytes, where RECORD gives one.
+    /// Size in bytes, if RECORD has one.
     pub size: Option<u64>,
-    /// The line that it begins in, counted from 1.
+    /// Its first line, counted from 1.
     pub line: u32,
 }
 
-/// A whole RECORD.
+/// A complete RECORD.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Record {
     /// The rows that can be read, in order.
     pub rows: Vec<Row>,
-    /// Rows that cannot be read: line number, counted from 1, and what is wrong with it.
+    /// Rows that cannot be read: line number, counted from 1, and the defect.
     pub bad: Vec<(u32, Text)>,
-    /// Whether rows were left out because there are more than a RECORD can sensibly hold.
+    /// Whether rows were omitted because there are more than a RECORD can sensibly have.
     pub truncated: bool,
 }
 
-/// Parses a RECORD. Never fails: a row that cannot be read is noted with its line.
+/// Parses a RECORD. Never fails: a row that cannot be read is recorded with its line.
 pub fn parse(bytes: &[u8]) -> Record {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(bytes);
@@ -70,8 +70,8 @@ pub fn parse(bytes: &[u8]) -> Record {
     }
 }
 
-/// The line in which a row of `bytes` begins. The reader takes `\r` for the end of a row, and the
-/// `\n` after it, like empty lines, for a part of the next.
+/// The first line of a row of `bytes`. The reader treats `\r` as the end of a row, and the `\n`
+/// after it, like empty lines, as part of the next.
 fn line_of(bytes: &[u8], fields: &csv::ByteRecord) -> u32 {
     let Some(at) = fields.position() else { return 0 };
     let rest = usize::try_from(at.byte()).ok().and_then(|from| bytes.get(from..));
@@ -110,7 +110,7 @@ fn row(bytes: &[u8], fields: &csv::ByteRecord) -> Result<Row, Text> {
             Sha256::from_base64url(digest)
                 .ok_or_else(|| faults::NotSha256 { text: &short(digest) }.value())?,
         ),
-        // Other algorithms are allowed; nothing can be said about them.
+        // Other algorithms are permitted, but cannot be compared.
         None => None,
     };
     let size = match size {
@@ -122,7 +122,7 @@ fn row(bytes: &[u8], fields: &csv::ByteRecord) -> Result<Row, Text> {
     Ok(Row { path: path.to_owned(), sha256, size, line: line_of(bytes, fields) })
 }
 
-/// A value of a malformed row, cut to what a message can hold.
+/// A value of a malformed row, truncated to the limit of a message.
 fn short(text: &str) -> String {
     text.chars().take(60).collect()
 }
@@ -187,7 +187,7 @@ mod tests {
                 writer.write_record([path.as_str(), "", "12"]).unwrap();
             }
             let record = parse(&writer.into_inner().unwrap());
-            // A byte order mark at the very beginning is no part of the first name.
+            // A byte order mark at the very beginning is not part of the first name.
             prop_assume!(!paths[0].starts_with('\u{feff}'));
             let read: Vec<&String> = record.rows.iter().map(|row| &row.path).collect();
             prop_assert_eq!(read, paths.iter().collect::<Vec<_>>());

@@ -1,5 +1,5 @@
-//! Reading a wheel, which may come from anywhere: sizes are bounded before anything is unpacked,
-//! and nothing is written.
+//! Reads a wheel from an untrusted source: sizes are bounded before any entry is unpacked, and
+//! nothing is written.
 
 use base::text::Text;
 use data::fault::quote;
@@ -14,15 +14,15 @@ use super::format::Manifest;
 use super::record;
 use base::hash::{Hasher, Sha256};
 
-/// The most entries of an archive; the largest published `torch_npu` wheel has 2800.
+/// Maximum number of entries in an archive; the largest published `torch_npu` wheel has 2800.
 const MAX_ENTRIES: usize = 200_000;
-/// The most bytes that one byte of an archive may stand for, over all entries. Libraries reach 4
-/// and text 10; deflate itself ends at 1032, which is what a bomb uses.
+/// Maximum compression ratio over all entries. Libraries reach 4 and text 10. The limit of deflate
+/// is 1032, which zip bombs reach.
 const MAX_RATIO: u64 = 100;
-/// Small archives may be compressed better than that, in bytes.
+/// Size up to which archives may be compressed better than that, in bytes.
 const RATIO_FREE: u64 = 16 << 20;
 
-/// Makes a manifest of a wheel. `name` is its file name and `size` its length in bytes.
+/// Creates a manifest of a wheel. `name` is its file name and `size` its length in bytes.
 pub fn from_wheel(
     name: &str,
     size: u64,
@@ -46,7 +46,7 @@ pub fn from_wheel(
     })
 }
 
-/// Where the entries are, after all of them have been found harmless.
+/// The positions of the entries, after all of them were found to be harmless.
 struct Index {
     entries: BTreeMap<String, usize>,
     dist_info: String,
@@ -126,7 +126,7 @@ impl Index {
     }
 }
 
-/// Size and hash of an entry. What it unpacks to must be as long as the archive says.
+/// Size and hash of an entry. Its unpacked size must equal the size in the archive's directory.
 fn hash_entry(
     archive: &mut ZipArchive<impl Read + Seek>,
     path: &str,
@@ -243,7 +243,7 @@ mod tests {
     fn wrong_declared_size_is_rejected() {
         let code = b"import os\n".repeat(1000);
         let mut bytes = wheel(&code, &row(&code));
-        // The uncompressed size in the central directory of the first entry: 24 bytes in.
+        // The uncompressed size in the central directory of the first entry, at offset 24.
         let at = bytes.windows(4).position(|four| four == b"PK\x01\x02").unwrap() + 24;
         bytes[at..at + 4].copy_from_slice(&5_u32.to_le_bytes());
         assert!(manifest(&bytes).is_err());

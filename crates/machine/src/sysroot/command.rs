@@ -1,5 +1,5 @@
-//! The one place where a program of the examined machine is run: live, by absolute path, with
-//! a time limit and a bound on its output.
+//! The only place where programs of the examined machine are run: live, by absolute path, with a
+//! time limit and a limit on their output.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use guard::process::Program;
 
 use super::sidecar::CommandOutput;
 
-/// The most that is kept of a command's output, in bytes.
+/// Maximum number of kept bytes of a command's output.
 const MAX_OUTPUT: usize = 1 << 20;
-/// Directories of libraries: `npu-smi` finds those of the driver by them in containers.
+/// Directories of libraries, in which `npu-smi` finds those of the driver in containers.
 const LIBRARIES: &str = "LD_LIBRARY_PATH";
-/// Where the driver is installed, for scripts around `npu-smi`.
+/// Installation directories, for scripts around `npu-smi`.
 const INSTALLED: [&str; 2] = ["ASCEND_HOME_PATH", "ASCEND_TOOLKIT_HOME"];
 
-/// Runs `program` (an absolute path) with `args` and no input, in a process group of its own.
-/// After `limit` the group is killed. Returns `None` if the program cannot be started.
+/// Runs `program` (an absolute path) with `args` and no input, in its own process group. After
+/// `limit` the group is killed. Returns `None` if the program cannot be started.
 pub(super) fn run(program: &str, args: &[&str], limit: Duration) -> Option<CommandOutput> {
     let mut program = Program::new(program)
         .args(args)

@@ -1,5 +1,5 @@
-//! Which environment variables are looked at. All others are never read, recorded or shown:
-//! reports get attached to public issues, and an environment holds secrets.
+//! The environment variables that may be read. All others are never read, recorded or shown:
+//! reports are attached to public issues, and an environment contains secrets.
 
 use std::collections::BTreeMap;
 
@@ -106,14 +106,14 @@ const PREFIXES: &[&str] = &[
 const SECRETS: &[&str] =
     &["KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "AUTH", "COOKIE"];
 
-/// Whether a variable of this name may be read, recorded and shown.
+/// Returns whether a variable of this name may be read, recorded and shown.
 pub fn allowed(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     !SECRETS.iter().any(|secret| upper.contains(secret))
         && (NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
 }
 
-/// Keeps the allowed variables, with user names and passwords in URLs taken out.
+/// Keeps the allowed variables, without user names and passwords in URLs.
 pub fn filter(vars: impl IntoIterator<Item = (String, String)>) -> BTreeMap<String, String> {
     vars.into_iter()
         .filter(|(name, _)| allowed(name))
@@ -125,18 +125,18 @@ pub fn filter(vars: impl IntoIterator<Item = (String, String)>) -> BTreeMap<Stri
 }
 
 /// Replaces the secrets in every URL of `text` by `***`: the user info
-/// (`https://user:secret@host`), and values of the query or fragment whose names say that they
-/// are some (`?access_token=secret`).
+/// (`https://user:secret@host`), and values of the query or fragment with names of secrets
+/// (`?access_token=secret`).
 pub fn redact_urls(text: &str) -> String {
     redact_user_info(&redact_queries(text))
 }
 
-/// Parts of the names of values that give access.
+/// Parts of the names of secret values.
 const SECRET_VALUES: &[&str] =
     &["token", "key", "secret", "pass", "pwd", "cred", "auth", "sig", "session", "cookie"];
 
-/// Whether a URL ends before this character. Of those that no URL may hold most are taken as part
-/// of it, since a password that somebody typed may hold them.
+/// Returns whether a URL ends before this character. Most characters that are invalid in URLs are
+/// treated as part of it, because a typed password may contain them.
 fn ends(c: char) -> bool {
     c.is_whitespace() || matches!(c, '"' | '\'')
 }
@@ -154,7 +154,7 @@ fn redact_queries(text: &str) -> String {
                 let name = name.to_ascii_lowercase();
                 SECRET_VALUES.iter().any(|word| name.contains(word))
             });
-            // What comes before the query is a path, which may hold `=` too.
+            // The text before the query is a path, which may contain `=` too.
             match secret.filter(|(name, _)| !name.contains('/')) {
                 Some((name, value)) => {
                     let tail = value.len()
@@ -234,7 +234,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Found by fuzzing: the two steps have to agree on where a URL ends.
+        /// Found by fuzzing: the two steps must agree on the end of a URL.
         #[test]
         fn redaction_is_idempotent(
             text in "(://|[a@&?#;/=,<> \"'\\x00:]|sig|token=){0,24}",

@@ -1,4 +1,4 @@
-//! Why something of the examined machine could not be read.
+//! The reasons why a path of the examined machine could not be read.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use data::fault::Value;
 use data::faults;
 use facts::FileKind;
 
-/// The reason a path of the examined machine gave nothing.
+/// The reason why a path of the examined machine could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
     /// There is no such file or directory.
@@ -16,7 +16,7 @@ pub enum ReadError {
     Denied,
     /// Too many symbolic links on the way; most likely a loop.
     Loop,
-    /// A regular file was expected, and it is something else.
+    /// Not a regular file, but of this kind.
     NotRegular(FileKind),
     /// A directory was expected.
     NotDirectory,
@@ -24,17 +24,17 @@ pub enum ReadError {
     TooLarge {
         /// Size of the file in bytes.
         size: u64,
-        /// The most that is read, in bytes.
+        /// Maximum number of bytes to read.
         limit: u64,
     },
-    /// Only a part of the content is there: the tree was recorded without the rest.
+    /// Only a part of the content is available: the tree was recorded without the rest.
     Partial,
     /// Any other error of the operating system.
     Io(Text),
 }
 
 impl ReadError {
-    /// The reason as users read it.
+    /// The reason as a text for users.
     pub fn text(&self) -> Text {
         match self {
             Self::NotFound => faults::NotFound.value(),

@@ -1,4 +1,4 @@
-//! An open regular file, read by position, optionally copied into a recording as it is read.
+//! An open regular file with positioned reads, optionally copied into a recording.
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
@@ -11,7 +11,7 @@ use super::{ReadError, Stat};
 use base::hash::{Hasher, Sha256};
 use facts::FileKind;
 
-/// How much is read at a time for hashing: enough that the calls do not matter, and little
+/// Number of bytes read at a time for hashing: large enough that the calls do not matter, and small
 /// enough for one buffer per core.
 const HASH_CHUNK: usize = 128 << 10;
 
@@ -33,7 +33,7 @@ impl SysFile {
         Ok(Self { found, file: Some(file), size, sink: None, partial: false })
     }
 
-    /// Closes it; each further read opens it anew. For files of which many are kept.
+    /// Closes it; each further read opens it again. For files of which many are kept.
     pub fn close(&mut self) {
         self.file = None;
     }
@@ -54,12 +54,12 @@ impl SysFile {
         self.size
     }
 
-    /// Whether there is nothing in it.
+    /// Returns whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.size == 0
     }
 
-    /// Whether the examined tree holds only parts of this file's content.
+    /// Returns whether the examined tree contains only parts of this file's content.
     pub fn is_partial(&self) -> bool {
         self.partial
     }
@@ -92,8 +92,8 @@ impl SysFile {
         Ok(done)
     }
 
-    /// The whole content, if it is at most `limit` bytes. Files of `/proc` say that they are
-    /// empty; so the limit is also applied to what really comes.
+    /// The complete content, if it is at most `limit` bytes. Files of `/proc` have the size 0, so
+    /// the limit also applies to the bytes that are read.
     pub fn read_all(&self, limit: u64) -> Result<Vec<u8>, ReadError> {
         if self.size > limit {
             return Err(ReadError::TooLarge { size: self.size, limit });
@@ -115,7 +115,7 @@ impl SysFile {
         }
     }
 
-    /// The SHA-256 of the content; `progress` is told the size of each piece.
+    /// The SHA-256 of the content; `progress` receives the size of each piece.
     pub(super) fn sha256(&self, progress: &dyn Fn(u64)) -> Result<Sha256, ReadError> {
         let mut hasher = Hasher::default();
         let mut chunk = vec![0_u8; HASH_CHUNK.min(usize::try_from(self.size).unwrap_or(0).max(1))];
@@ -138,7 +138,7 @@ fn open(found: &LocatedFile) -> Result<(File, u64), ReadError> {
         Err(Errno::LOOP) => return Err(ReadError::NotRegular(FileKind::Link)),
         other => other?,
     };
-    // It may have been exchanged since its kind was asked.
+    // The file may have been replaced since its kind was checked.
     let stat = Stat::from_raw(&rustix::fs::fstat(&file)?);
     if stat.kind != FileKind::File {
         return Err(ReadError::NotRegular(stat.kind));

@@ -1,10 +1,10 @@
-//! Where the user of the examined machine keeps files.
+//! The home directory of the user of the examined machine.
 
 use super::Sysroot;
 
 impl Sysroot {
-    /// The home directory of the user who would run the workload: `HOME`, else what `/etc/passwd`
-    /// says, else that of root. `None` of somebody who has none that is known.
+    /// The home directory of the user who would run the workload: `HOME`, else that of
+    /// `/etc/passwd`, else that of root. `None` for a user without a known home.
     pub fn home(&self) -> Option<String> {
         let named = self.env().non_empty("HOME").map(str::to_owned);
         named.or_else(|| match self.process().uid {
@@ -14,7 +14,7 @@ impl Sysroot {
     }
 }
 
-/// The sixth field of the line of a user (passwd(5)).
+/// The sixth field in the line of a user (passwd(5)).
 fn home_of(passwd: &str, uid: u32) -> Option<String> {
     let uid = uid.to_string();
     let fields = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>());

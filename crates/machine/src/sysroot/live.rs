@@ -1,4 +1,4 @@
-//! What the live machine says of itself beyond its files.
+//! Facts about the live machine that are not in its files.
 #![expect(clippy::disallowed_methods, reason = "part of the sysroot")]
 
 use std::collections::BTreeSet;
@@ -80,9 +80,9 @@ pub(super) fn process() -> (Process, ProcessMeta) {
     (process, meta)
 }
 
-/// Another process: who it is, and its environment.
+/// Another process: its user, and its environment.
 pub(super) fn attach(pid: u32) -> io::Result<(Process, Vec<(String, String)>)> {
-    // The name of a program is cut at 15 bytes, within a character too.
+    // The kernel truncates the name of a program at 15 bytes, which may be within a character.
     let status = std::fs::read(format!("/proc/{pid}/status"))?;
     let status = String::from_utf8_lossy(&status).into_owned();
     let environ = std::fs::read(format!("/proc/{pid}/environ"))?;
@@ -91,7 +91,7 @@ pub(super) fn attach(pid: u32) -> io::Result<(Process, Vec<(String, String)>)> {
         Some(target.to_string_lossy().into_owned())
     };
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
-    // `Uid:` and `Gid:` hold real, effective, saved and file system ids.
+    // `Uid:` and `Gid:` contain real, effective, saved and file system ids.
     let effective = |name: &str| field(name)?.split_whitespace().nth(1)?.parse().ok();
     let exe = link("exe")
         .filter(|exe| exe.rsplit('/').next().is_some_and(|name| name.starts_with("python")));
@@ -121,7 +121,7 @@ pub(super) fn attach(pid: u32) -> io::Result<(Process, Vec<(String, String)>)> {
 }
 
 /// The first argument in `/proc/<pid>/cmdline`, if it names a Python. The others may be secrets,
-/// and a process may have written anything else there.
+/// and a process may have written any other text there.
 fn argv0(cmdline: &[u8]) -> Option<String> {
     let first = cmdline.split(|&byte| byte == 0).next()?;
     let first = std::str::from_utf8(first).ok().filter(|first| first.len() < 4096)?;
@@ -161,7 +161,7 @@ fn caps(status: &str) -> Option<BTreeSet<String>> {
     )
 }
 
-/// Size and free space of the file system that holds `file`.
+/// Size and free space of the file system that contains `file`.
 pub(super) fn space(file: &OwnedFd) -> Option<Space> {
     let stat = rustix::fs::fstatvfs(file).ok()?;
     Some(Space {

@@ -1,11 +1,11 @@
-//! The machine under examination: the only way to its files, environment and programs.
+//! The machine under examination: the only access to its files, environment and programs.
 //!
 //! A [`Sysroot`] is either the live machine or a tree (`--sysroot`): a mounted or copied root.
-//! Collectors cannot tell which. Nothing below a tree is ever written or executed, and no
-//! symbolic link leads out of it. With a recorder (`--record`), everything that is read is
-//! also kept as such a tree.
+//! Collectors cannot distinguish them. Nothing below a tree is ever written or executed, and no
+//! symbolic link leads out of it. With a recorder (`--record`), everything that is read is also
+//! kept as such a tree.
 //!
-//! **Invariant:** no other module reads the examined machine (`clippy.toml` holds the wall).
+//! **Invariant:** no other module reads the examined machine (`clippy.toml` enforces this).
 #![expect(clippy::disallowed_methods, reason = "this module is what the wall protects")]
 
 mod command;
@@ -47,9 +47,9 @@ use record::Recorder;
 use resolve::{LocatedFile, Resolver};
 use sidecar::{CommandMeta, HashMeta, ProcessMeta, SpaceMeta};
 
-/// The most that is read of a small text file (version files, configuration), in bytes.
+/// Maximum number of bytes read from a small text file (version files, configuration).
 pub const TEXT_LIMIT: u64 = 4 << 20;
-/// The most directory entries that are listed.
+/// Maximum number of listed directory entries.
 const LIST_LIMIT: usize = 200_000;
 
 /// See the [module documentation](self).
@@ -69,24 +69,24 @@ pub struct Sysroot {
     partial: BTreeSet<String>,
     hashes: BTreeMap<String, HashMeta>,
     problems: Mutex<BTreeMap<(String, ProblemKind), Problem>>,
-    /// What was asked for and may not be looked at.
+    /// Requested paths to which access was denied.
     denied: Mutex<BTreeSet<String>>,
     recorder: Option<Recorder>,
 }
 
 impl Sysroot {
-    /// Whether this is the machine that the tool runs on.
+    /// Returns whether this is the machine that the tool runs on.
     pub fn is_live(&self) -> bool {
         self.live
     }
 
-    /// Whether device nodes and owners are those of the examined machine: a copied tree has
-    /// them in its sidecar or not at all.
+    /// Returns whether device nodes and owners are those of the examined machine. A copied tree has
+    /// them only in its sidecar.
     pub fn knows_device_nodes(&self) -> bool {
         self.faithful || self.nodes.is_some()
     }
 
-    /// The directory that stands for `/`.
+    /// The host directory of the root `/`.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -96,12 +96,12 @@ impl Sysroot {
         &self.env
     }
 
-    /// Who would run the workload.
+    /// The process that would run the workload.
     pub fn process(&self) -> &Process {
         &self.process
     }
 
-    /// What is known of the machine beyond its files: architecture, host name, kernel.
+    /// Known facts about the machine that are not in its files: architecture, host name, kernel.
     pub fn machine(&self) -> &ProcessMeta {
         &self.meta
     }
@@ -109,14 +109,14 @@ impl Sysroot {
     /// The logical path with all symbolic links resolved inside the root.
     pub fn real(&self, path: &str) -> Result<String, ReadError> {
         let found = self.find(path, true)?;
-        // That it is there is an answer too, which the recording has to give again.
+        // The existence of the file is also an answer, which the recording must reproduce.
         if self.recorder.is_some() {
             let _ = self.stat_found(&found);
         }
         Ok(found.real)
     }
 
-    /// Status of a file, links followed; sidecar data overrides what the tree says.
+    /// Status of a file, following links; sidecar data overrides that of the tree.
     pub fn stat(&self, path: &str) -> Result<Stat, ReadError> {
         self.status(path, true)
     }
@@ -139,7 +139,7 @@ impl Sysroot {
         status
     }
 
-    /// Of what only the sidecar knows.
+    /// Status of a file that only the sidecar contains.
     fn virtual_stat(&self, path: &str) -> Option<Stat> {
         let nodes = self.nodes.as_ref()?;
         let known = |path: &str| nodes.get(path).filter(|node| node.kind.is_some());
@@ -171,22 +171,22 @@ impl Sysroot {
         }
     }
 
-    /// Whether there is anything at `path`, links followed.
+    /// Returns whether `path` exists, following links.
     pub fn exists(&self, path: &str) -> bool {
         self.stat(path).is_ok()
     }
 
-    /// Whether `path` is a directory, links followed.
+    /// Returns whether `path` is a directory, following links.
     pub fn is_dir(&self, path: &str) -> bool {
         self.stat(path).is_ok_and(|stat| stat.kind == FileKind::Directory)
     }
 
-    /// Whether `path` is a regular file, links followed.
+    /// Returns whether `path` is a regular file, following links.
     pub fn is_file(&self, path: &str) -> bool {
         self.stat(path).is_ok_and(|stat| stat.kind == FileKind::File)
     }
 
-    /// Where a symbolic link points, as it is written.
+    /// The target of a symbolic link, as written.
     pub fn read_link(&self, path: &str) -> Result<String, ReadError> {
         let found = self.find(path, false)?;
         let target = found.target()?;
@@ -196,13 +196,13 @@ impl Sysroot {
         Ok(target)
     }
 
-    /// The names in a directory, sorted. Names that are not UTF-8 are left out and noted as a
-    /// [`Problem`]; entries that only the sidecar knows are included.
+    /// The names in a directory, sorted. Names that are not UTF-8 are omitted and recorded as a
+    /// [`Problem`]; entries that only the sidecar contains are included.
     pub fn list(&self, dir: &str) -> Result<Vec<String>, ReadError> {
         Ok(self.entries(dir)?.into_iter().map(|(name, _)| name).collect())
     }
 
-    /// As [`Sysroot::list`], with what each entry itself is, as [`Sysroot::lstat`] would say.
+    /// As [`Sysroot::list`], with the kind of each entry itself, as in [`Sysroot::lstat`].
     pub fn entries(&self, dir: &str) -> Result<Vec<(String, FileKind)>, ReadError> {
         let directory = match self.resolver.directory(dir) {
             Ok(directory) if self.was_denied(directory.real()) => {
@@ -241,7 +241,7 @@ impl Sysroot {
         if let Some(recorder) = &self.recorder {
             recorder.directory(&directory, &entries, &self.resolver);
         }
-        // What the sidecar says comes after what the tree says, and takes its place.
+        // Entries of the sidecar come after those of the tree, and replace them.
         entries.extend(self.virtual_children(real));
         entries.sort_by(|(a, _), (b, _)| a.cmp(b));
         entries.dedup_by(|later, earlier| {
@@ -288,14 +288,13 @@ impl Sysroot {
         Ok(file.with_recording(sink, partial))
     }
 
-    /// How many files a caller may keep open: a part of what this process may open at all.
+    /// Maximum number of files that a caller may keep open: a part of the limit of this process.
     pub fn max_open_files(&self) -> usize {
         self.resolver.limit()
     }
 
-    /// The SHA-256 of a regular file, read in pieces; `progress` is told the size of each.
-    /// A recording keeps the hash instead of the content, and a tree of such a recording gives
-    /// it back.
+    /// The SHA-256 of a regular file, read in pieces; `progress` receives the size of each. A
+    /// recording keeps the hash instead of the content, and a tree of such a recording returns it.
     pub fn sha256(&self, path: &str, progress: &dyn Fn(u64)) -> Result<Sha256, ReadError> {
         let (found, stat) = self.find_file(path)?;
         let real = &found.real;
@@ -314,21 +313,21 @@ impl Sysroot {
         Ok(hash)
     }
 
-    /// The whole content of a regular file of at most `limit` bytes.
+    /// The complete content of a regular file of at most `limit` bytes.
     pub fn read(&self, path: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let file = self.open(path)?;
         file.read_all(limit)
     }
 
-    /// The content of a small text file; what is not UTF-8 is replaced by U+FFFD.
+    /// The content of a small text file; invalid UTF-8 is replaced by U+FFFD.
     pub fn read_text(&self, path: &str) -> Result<String, ReadError> {
         let bytes = self.read(path, TEXT_LIMIT)?;
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
-    /// As [`Sysroot::read_text`], where the file may be absent: `None` then. Any other error is
-    /// noted as a [`Problem`], so that it becomes a finding.
+    /// As [`Sysroot::read_text`], but `None` if the file is absent. Any other error is recorded as
+    /// a [`Problem`], so that it becomes a finding.
     pub fn read_text_if_exists(&self, path: &str) -> Option<String> {
         match self.read_text(path) {
             Ok(text) => Some(text),
@@ -340,7 +339,7 @@ impl Sysroot {
         }
     }
 
-    /// Size and free space of the file system that holds `path`.
+    /// Size and free space of the file system that contains `path`.
     pub fn space(&self, path: &str) -> Option<Space> {
         let space = if self.live {
             let found = self.resolver.find(path, true).ok()?;
@@ -354,18 +353,18 @@ impl Sysroot {
         Some(space)
     }
 
-    /// Main memory in bytes, where known.
+    /// Main memory in bytes, if known.
     pub fn memory(&self) -> Option<u64> {
         if self.live { live::memory() } else { self.space.memory }
     }
 
-    /// Logical processors, where known.
+    /// Logical processors, if known.
     pub fn cpus(&self) -> Option<u32> {
         if self.live { live::cpus() } else { self.space.cpus }
     }
 
     /// Runs a program of the live machine, named by its absolute path, with no input and a time
-    /// limit. On a tree the recorded output is given instead; nothing is executed.
+    /// limit. For a tree, returns the recorded output without executing anything.
     pub fn run(&self, program: &str, args: &[&str], limit: Duration) -> Option<CommandOutput> {
         let line =
             std::iter::once(program).chain(args.iter().copied()).collect::<Vec<_>>().join(" ");
@@ -385,17 +384,17 @@ impl Sysroot {
         self.note_denied(path, self.look(path, follow))
     }
 
-    /// Notes that something could not be read or understood; it becomes a finding.
+    /// Records a path that could not be read or parsed; it becomes a finding.
     pub fn problem(&self, path: &str, kind: ProblemKind, detail: &Text) {
         self.problem_at(path, None, kind, detail);
     }
 
-    /// The same of a certain line, counted from 1.
+    /// As [`Sysroot::problem`], for a certain line, counted from 1.
     pub fn problem_at(&self, path: &str, line: Option<u32>, kind: ProblemKind, detail: &Text) {
         log::warn!("{path}: {}", detail.en);
         let denied = kind == ProblemKind::Denied;
         let barrier = denied.then(|| self.barrier(path)).flatten();
-        // By one name, however it was come to.
+        // Recorded under its real path, so that several paths to it count once.
         let real = denied.then(|| self.resolver.find(path, true).ok()).flatten();
         let path = real.as_ref().map_or(path, |found| &found.real);
         if let Ok(mut problems) = self.problems.lock() {
@@ -409,7 +408,7 @@ impl Sysroot {
         }
     }
 
-    /// Notes a [`ReadError`] as a problem.
+    /// Records a [`ReadError`] as a problem.
     pub fn read_problem(&self, path: &str, error: &ReadError) {
         let kind = match error {
             ReadError::Denied => ProblemKind::Denied,
@@ -422,7 +421,7 @@ impl Sysroot {
         self.problem(path, kind, &error.text());
     }
 
-    /// All problems that were noted, by path.
+    /// All recorded problems, by path.
     pub fn problems(&self) -> Vec<Problem> {
         self.problems
             .lock()

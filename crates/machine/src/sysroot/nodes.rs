@@ -1,4 +1,4 @@
-//! What the sidecar of a copied tree says of device nodes and owners, by path.
+//! Device nodes and owners in the sidecar of a copied tree, by path.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -8,14 +8,14 @@ use serde::Deserialize;
 use super::sidecar::NodeMeta;
 use facts::FileKind;
 
-/// An entry of the sidecar, as small as can be: a recording has one for every file that was
-/// looked at.
+/// An entry of the sidecar, as small as possible: a recording has one for every file that was
+/// accessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(from = "NodeMeta")]
 pub(super) struct Node {
     pub(super) kind: Option<FileKind>,
     pub(super) mode: Option<u16>,
-    /// User and group; one that is not said is 0.
+    /// User and group; a missing one is 0.
     pub(super) owner: Option<(u32, u32)>,
     pub(super) device: Option<(u32, u32)>,
     pub(super) denied: bool,
@@ -34,7 +34,7 @@ impl From<NodeMeta> for Node {
     }
 }
 
-/// The kind that a sidecar names.
+/// The kind for a word in a sidecar.
 fn kind_of_word(word: &str) -> FileKind {
     match word {
         "char" => FileKind::Char,
@@ -63,13 +63,14 @@ impl Nodes {
         self.0.get(path)
     }
 
-    /// Whether `path`, or a directory that it lies in, could not be looked into.
+    /// Returns whether `path`, or a directory above it, was unreadable.
     pub(super) fn denies(&self, path: &str) -> bool {
         let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
         ends.into_iter().any(|end| self.get(&path[..end]).is_some_and(|node| node.denied))
     }
 
-    /// Names and kinds of what lies directly in `dir` even if the tree does not hold it.
+    /// Names and kinds of the entries of `dir` in the sidecar, even if the tree does not contain
+    /// them.
     pub(super) fn children(&self, dir: &str) -> Vec<(&str, FileKind)> {
         let prefix = format!("{}/", dir.trim_end_matches('/'));
         let mut found = Vec::new();
@@ -85,7 +86,7 @@ impl Nodes {
                 }
                 found.extend(node.kind.filter(|_| !name.is_empty()).map(|kind| (name, kind)));
             }
-            // Past everything in that directory: `0` is the character after `/`.
+            // Skips everything in that directory: `0` is the character after `/`.
             match deeper {
                 Some(directory) => from = format!("{prefix}{directory}0"),
                 None => return found,

@@ -1,4 +1,4 @@
-//! How a sysroot comes to be: this machine, a tree with its sidecar files, a running process.
+//! Opens a sysroot: this machine, a tree with its sidecar files, or a running process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,43 +14,43 @@ use data::{Fault, faults};
 use facts::FileKind;
 use facts::{Env, Process};
 
-/// Why a sysroot cannot be used at all.
+/// The reason why a sysroot cannot be used.
 #[derive(Debug)]
 pub enum OpenError {
-    /// The root is no readable directory.
+    /// The root is not a readable directory.
     Root {
-        /// The directory that was given.
+        /// The directory.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: Text,
     },
     /// A sidecar file is malformed.
     Sidecar {
         /// The file.
         path: String,
-        /// Where and how it is malformed.
+        /// The position and kind of the defect.
         reason: Text,
-        /// What a file of this name holds.
+        /// The expected content of a file of this name.
         expected: Text,
     },
-    /// The process that `--pid` names cannot be examined.
+    /// The process named by `--pid` cannot be examined.
     Pid {
-        /// The process id that was given.
+        /// The process ID.
         pid: u32,
-        /// What is wrong.
+        /// The reason.
         reason: Text,
     },
     /// The recording cannot be written.
     Record {
-        /// The directory that was given.
+        /// The directory.
         path: String,
-        /// What is wrong.
+        /// The reason.
         reason: Text,
     },
 }
 
 impl OpenError {
-    /// The error as users read it.
+    /// The error as a text for users.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Root { path, reason } => faults::RootUnreadable { path, why: reason }.fault(),
@@ -68,7 +68,7 @@ impl OpenError {
 data::impl_fault!(OpenError);
 
 impl Sysroot {
-    /// The machine that the tool runs on, as the calling process sees it.
+    /// The machine that the tool runs on, as seen by the calling process.
     pub fn live() -> Self {
         let mut env = Env { known: true, origin: "process".to_owned(), ..Env::default() };
         env.vars = environ::filter(std::env::vars_os().filter_map(|(name, value)| {
@@ -141,8 +141,8 @@ impl Sysroot {
         }
     }
 
-    /// Keeps everything that is read from now on as a tree in `dir`, which must be empty or
-    /// not exist.
+    /// Records everything that is read from now on as a tree in `dir`, which must be empty or not
+    /// exist.
     pub fn record_into(&mut self, dir: &Path) -> Result<(), OpenError> {
         let fail = |error: std::io::Error| OpenError::Record {
             path: dir.display().to_string(),
@@ -155,12 +155,12 @@ impl Sysroot {
         Ok(())
     }
 
-    /// Writes the sidecar files of the recording, if there is one; what is read later is not in it.
+    /// Writes the sidecar files of the recording, if there is one. Later reads are not recorded.
     pub fn finish_recording(&mut self) -> std::io::Result<()> {
         self.recorder.take().map_or(Ok(()), |recorder| recorder.finish(self))
     }
 
-    /// Takes the environment from somewhere else: `--env-file`, or another process.
+    /// Replaces the environment: from `--env-file`, or from another process.
     pub fn set_env(&mut self, origin: &str, vars: impl IntoIterator<Item = (String, String)>) {
         let vars = environ::filter(vars);
         self.env = Env { known: true, origin: origin.to_owned(), vars, ..Env::default() };
@@ -171,9 +171,9 @@ impl Sysroot {
         }
     }
 
-    /// A running process of this machine: its environment, user, working directory and
-    /// interpreter from `/proc/<pid>`, and the files that it sees, also from inside another
-    /// mount namespace (a container), where no program is run then.
+    /// A running process of this machine. Its environment, user, working directory and interpreter
+    /// come from `/proc/<pid>`, and so do the files that it sees. In another mount namespace (a
+    /// container), no program is run.
     pub fn of_process(pid: u32) -> Result<Self, OpenError> {
         let fail = |error: std::io::Error| OpenError::Pid { pid, reason: error.value() };
         let (process, vars) = live::attach(pid).map_err(fail)?;
@@ -192,7 +192,7 @@ impl Sysroot {
     }
 }
 
-/// Whether `dir`, which may not exist yet, lies in `root` (canonical) or is it.
+/// Returns whether `dir`, which may not exist yet, is `root` (canonical) or is inside it.
 fn lies_in(dir: &Path, root: &Path) -> bool {
     let absolute = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
     let existing = absolute.ancestors().find_map(|dir| dir.canonicalize().ok());
@@ -221,8 +221,8 @@ fn sidecar_file<T: serde::de::DeserializeOwned>(
     serde_json::from_slice(&bytes).map(Some).map_err(|error| fail(sidecar::mistake(&error)))
 }
 
-/// Whether a root is a mounted one and no copy: it has device nodes, which a copy cannot have.
-/// Links are not followed: they may lead to the nodes of this machine.
+/// Returns whether a root is mounted and not copied: it has device nodes, which a copy cannot have.
+/// Links are not followed, because they may lead to the nodes of this machine.
 fn is_mounted(resolver: &Resolver) -> bool {
     let is = |path: &str, kind| {
         let found = resolver.find(path, false);

@@ -1,7 +1,7 @@
-//! Keeps what is read as a tree that `--sysroot` reads back.
+//! Records everything that is read as a tree that `--sysroot` can read.
 //!
-//! Directories, links and files keep their places; of large files only the ranges that were
-//! read are kept (sparse files of the right size, listed in [`sidecar::PARTIAL`]).
+//! Directories, links and files keep their places. Only the ranges of large files that were read
+//! are kept (sparse files of the right size, listed in [`sidecar::PARTIAL`]).
 //!
 //! The recording has the links of the machine, so nothing is ever written through a link in it: see
 //! [`guard::tree`].
@@ -28,7 +28,7 @@ use super::sidecar::{
 use super::{Stat, Sysroot};
 use facts::FileKind;
 
-/// Files that are read for URLs: recordings get attached to public issues.
+/// Files that are scanned for URLs, because recordings are attached to public issues.
 const WITH_URLS: &[&str] = &["pip.conf", "uv.toml", "direct_url.json", "environment"];
 /// Minimum size of files that occupy blocks, in bytes. Some file systems store smaller ones in the
 /// directory.
@@ -60,22 +60,23 @@ pub(super) struct Recorder {
     failure: Failure,
 }
 
-/// Of each file that was opened, its size, and how much from its beginning was read without a gap.
-/// A file of which that is all is whole; what its blocks say depends on the file system.
+/// For each opened file, its size, and the number of bytes that were read from its beginning
+/// without a gap. A file is complete if both are equal. Its allocated blocks do not show this,
+/// because they depend on the file system.
 type Kept = Arc<Mutex<BTreeMap<String, (u64, u64)>>>;
 
 #[derive(Debug, Default)]
 struct State {
     nodes: RootMeta,
-    /// Files of which something was read.
+    /// Files that were at least partly read.
     sparse: BTreeSet<String>,
     space: SpaceMeta,
     hashes: BTreeMap<String, HashMeta>,
     commands: CommandMeta,
 }
 
-/// What went wrong first. Whoever reads a file is not kept from it by a full disk; the recording is
-/// refused when it is finished.
+/// The first error. A full disk must not prevent the reading of a file, so the recording is refused
+/// when it is finished.
 type Failure = Arc<Mutex<Option<String>>>;
 
 fn note(failure: &Failure, error: &io::Error) {
@@ -84,8 +85,8 @@ fn note(failure: &Failure, error: &io::Error) {
     }
 }
 
-/// Where the content of a file goes. It is opened for each write: a recording has more files than
-/// a process may open.
+/// The destination of a file's content. It is opened for each write, because a recording has more
+/// files than a process may open.
 #[derive(Debug)]
 pub(super) struct Sink {
     real: String,
@@ -109,7 +110,7 @@ impl Sink {
         }
     }
 
-    /// The file ends here. Files of `/sys` say that they are as large as a page, and are shorter.
+    /// Truncates the file at this end. Files of `/sys` have the size of a page, but are shorter.
     pub(super) fn ends_at(&self, end: u64) {
         let Ok(mut kept) = self.kept.lock() else { return };
         let Some((size, done)) = kept.get_mut(&self.real).filter(|(_, done)| *done == end) else {
@@ -129,7 +130,8 @@ impl Sink {
 
 impl Recorder {
     pub(super) fn create(dir: &Path) -> io::Result<Self> {
-        // It holds what perhaps only its owner may read: copies do not have the modes of the files.
+        // It may contain data that only its owner may read, because copies do not have the modes of
+        // the files.
         let dir = guard::named::open_or_create_dir(dir, 0o700)?;
         if !dir.entries()?.is_empty() {
             return Err(io::Error::other(data::faults::DirectoryNotEmpty.fault()));
@@ -142,7 +144,7 @@ impl Recorder {
         })
     }
 
-    /// Remembers owner and mode, and makes directories and links.
+    /// Records owner and mode, and creates directories and links.
     pub(super) fn node(&self, real: &str, stat: &Stat, resolver: &Resolver) {
         self.with(|state| {
             let (kind, device) = match stat.kind {
@@ -176,7 +178,7 @@ impl Recorder {
         self.with(|_| self.copy_link(real, resolver));
     }
 
-    /// Makes the directory and, so that a later listing is complete, an entry for each child.
+    /// Creates the directory and, so that a later listing is complete, an entry for each child.
     pub(super) fn directory(
         &self,
         directory: &Directory,
@@ -202,7 +204,7 @@ impl Recorder {
         });
     }
 
-    /// A place for the content of a file, written as it is read.
+    /// The destination of a file's content, written as it is read.
     pub(super) fn sink(&self, real: &str, size: u64) -> Option<Sink> {
         let mut sink = None;
         self.with(|state| {
@@ -243,7 +245,7 @@ impl Recorder {
         });
     }
 
-    /// Writes the sidecar files; an error that occurred on the way is returned here.
+    /// Writes the sidecar files. Returns an error that occurred earlier.
     pub(super) fn finish(&self, sysroot: &Sysroot) -> io::Result<()> {
         let mut state = self.state.lock().map_err(|_| io::Error::other("recorder is poisoned"))?;
         if let Some(error) = self.failure.lock().ok().and_then(|mut first| first.take()) {
@@ -252,7 +254,7 @@ impl Recorder {
         for link in sysroot.resolver.links_followed() {
             self.copy_link(&link, &sysroot.resolver)?;
         }
-        // What is not in the recording since it could not be seen is not missing there.
+        // Unreadable files are absent from the recording, but must not count as missing there.
         for unreadable in sysroot.unreadable_paths() {
             state.nodes.entry(unreadable.real).or_default().denied = Some(true);
         }
@@ -304,14 +306,14 @@ impl Recorder {
         Ok(files)
     }
 
-    /// Takes user names and passwords out of the URLs in files that are known to hold some.
+    /// Removes user names and passwords from the URLs in files that are known to contain some.
     fn redact(&self) -> io::Result<()> {
         for path in self.files()? {
             let name = path.rsplit('/').next().unwrap_or_default();
             if !WITH_URLS.contains(&name) {
                 continue;
             }
-            // What was too large to be read is kept without content.
+            // A file that was too large to read is kept without content.
             let Place { dir, name } = self.tree.place(relative(&path))?;
             if u64::try_from(dir.stat(&name)?.st_size).unwrap_or(u64::MAX) > super::TEXT_LIMIT {
                 continue;
@@ -330,7 +332,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Whether less than the whole content was kept: its beginning, holes, or nothing at all.
+    /// Returns whether only a part of the content was kept: its beginning, holes, or nothing at
+    /// all.
     fn is_partial(&self, real: &str) -> bool {
         let stat = self.tree.place(relative(real)).and_then(|place| place.dir.stat(&place.name));
         let Ok(stat) = stat else { return false };
@@ -363,7 +366,7 @@ impl Recorder {
         place.dir.symlink(Path::new(&target.map_err(io::Error::other)?), &place.name)
     }
 
-    /// The place of an entry; `None` if there is one already.
+    /// The place of an entry; `None` if the entry exists already.
     fn free_place(&self, real: &str) -> io::Result<Option<Place>> {
         let path = relative(real);
         self.make(path.parent().unwrap_or(Path::new("")))?;
@@ -371,8 +374,8 @@ impl Recorder {
         Ok(place.dir.kind(&place.name).is_none().then_some(place))
     }
 
-    /// Makes a directory and those above it, but never that of the recording: who took it away,
-    /// perhaps since a signal came, wants it gone.
+    /// Creates a directory and its parents, but never that of the recording: if it was removed, for
+    /// example after a signal, it must stay removed.
     fn make(&self, path: &Path) -> io::Result<()> {
         match self.tree.dir(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -394,7 +397,7 @@ impl Recorder {
     }
 }
 
-/// The path of a logical path below the recording.
+/// The path below the recording for a logical path.
 fn relative(real: &str) -> &Path {
     Path::new(real.trim_start_matches('/'))
 }
@@ -407,7 +410,7 @@ mod tests {
     use crate::sysroot::ReadError;
     use base::hash::Sha256;
 
-    /// Of what was read in part, the rest is no row of zeros.
+    /// The rest of a partly read file must not be read as zeros.
     #[test]
     fn partly_read_file_is_recorded_as_partial() {
         let dir = tempfile::tempdir().unwrap();
@@ -444,7 +447,7 @@ mod tests {
         assert_eq!(copy.sha256(&file("with-a-gap"), &|_| ()), Err(ReadError::Partial));
     }
 
-    /// A disk that is full, or a directory that went away: the content is lacking, not the name.
+    /// With a full disk, or a directory that disappeared, the content is missing, but not the name.
     #[test]
     fn unwritable_content_fails_the_recording() {
         let dir = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
-//! Paths of the examined root, walked from one open directory to the next.
+//! Resolves paths of the examined root from one open directory to the next.
 //!
 //! Absolute link targets start at the root and `..` stops at it. Each directory is opened by its
 //! name in its parent, never through a link, and files are named by directory and last component.
-//! So the kernel cannot be led out of the root, not even by somebody who exchanges a directory
-//! for a link while we read.
+//! So the kernel cannot be led out of the root, even if a directory is replaced by a link during
+//! the scan.
 
 use std::collections::{BTreeSet, HashMap};
 use std::os::fd::OwnedFd;
@@ -17,15 +17,14 @@ use super::ReadError;
 use super::stat::kind_of_type;
 use facts::FileKind;
 
-/// As many links as the kernel follows before it says `ELOOP`.
+/// The number of links that the kernel follows before it returns `ELOOP`.
 const MAX_LINKS: usize = 40;
-/// The longest path, in bytes, as for the kernel (`PATH_MAX`).
+/// Maximum length of a path in bytes, as in the kernel (`PATH_MAX`).
 const MAX_PATH: usize = 4096;
-/// The most directories that are kept open, and which part of the files that this process may
-/// open they may be.
+/// Maximum number of directories that are kept open, and their share of the limit of open files.
 const MAX_OPEN: usize = 1024;
 const OPEN_SHARE: u64 = 4;
-/// Bytes of names that are read from a directory at a time.
+/// Number of bytes of names that are read from a directory at a time.
 const LIST_CHUNK: usize = 32 << 10;
 
 /// An open directory of the root.
@@ -38,19 +37,20 @@ pub(super) struct Directory {
     parent: Option<Arc<Self>>,
 }
 
-/// Something that is there: its name in an open directory, and what the kernel says of it.
+/// An existing entry: its name in an open directory, and its status.
 #[derive(Debug)]
 pub(super) struct LocatedFile {
     directory: Arc<Directory>,
     /// `.` for the directory itself.
     name: String,
-    /// Logical path without links in any component but, if links are not followed, the last.
+    /// Logical path without links in any component, except for the last one if links are not
+    /// followed.
     pub(super) real: String,
     /// Status.
     pub(super) stat: rustix::fs::Stat,
 }
 
-/// What became of a path that should lead to a directory, and the links on the way.
+/// The result of a lookup of a directory, and the number of links on the way.
 #[derive(Debug, Clone)]
 struct DirectoryLookup {
     directory: Result<Arc<Directory>, ReadError>,
@@ -58,7 +58,7 @@ struct DirectoryLookup {
 }
 
 /// Resolves logical paths (absolute, with `/`), never leaving the root. Directories stay open,
-/// since the same few hundred hold all the thousands of files.
+/// because the same few hundred contain all the thousands of files.
 #[derive(Debug)]
 pub(super) struct Resolver {
     root: Result<Arc<Directory>, ReadError>,
@@ -68,7 +68,8 @@ pub(super) struct Resolver {
 }
 
 impl Resolver {
-    /// Opens the directory `root` of this host; if that fails, every path fails alike.
+    /// Opens the directory `root` of this host; if that fails, every path fails with the same
+    /// error.
     pub(super) fn new(root: &Path) -> Self {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = rustix::fs::open(root, flags, Mode::empty())
@@ -80,12 +81,12 @@ impl Resolver {
         Self { root, known: RwLock::default(), limit, links: Mutex::default() }
     }
 
-    /// How many directories are kept open.
+    /// Maximum number of directories that are kept open.
     pub(super) fn limit(&self) -> usize {
         self.limit
     }
 
-    /// What is at `path`. If the last component is a link, it is followed or found itself.
+    /// Finds `path`. If the last component is a link, it is followed or found itself.
     pub(super) fn find(&self, path: &str, follow: bool) -> Result<LocatedFile, ReadError> {
         let (parent, name) = split(path);
         let (mut directory, mut links) = self.directory_at(parent)?;
@@ -109,30 +110,29 @@ impl Resolver {
         }
     }
 
-    /// The directory that `path` leads to, links followed.
+    /// The directory at `path`, following links.
     pub(super) fn directory(&self, path: &str) -> Result<Arc<Directory>, ReadError> {
         self.directory_at(path).map(|(directory, _)| directory)
     }
 
-    /// The logical path without links of something that need not be there, as long as the
-    /// directory is.
+    /// The logical path without links of an entry that need not exist, if its directory does.
     pub(super) fn real_of_absent(&self, path: &str) -> Option<String> {
         let (parent, name) = split(path);
         let directory = self.directory(parent).ok()?;
         (!is_special(name)).then(|| join(&directory.real, name))
     }
 
-    /// All links that were followed so far, by logical path.
+    /// All links followed so far, by logical path.
     pub(super) fn links_followed(&self) -> Vec<String> {
         self.links.lock().map(|links| links.iter().cloned().collect()).unwrap_or_default()
     }
 
-    /// As [`Resolver::directory`], and how many links are on the way.
+    /// As [`Resolver::directory`], with the number of links on the way.
     fn directory_at(&self, path: &str) -> Result<(Arc<Directory>, usize), ReadError> {
         if path.len() > MAX_PATH {
             return Err(Errno::NAMETOOLONG.into());
         }
-        // From the longest beginning of the path that is known.
+        // Starts from the longest known prefix of the path.
         let mut end = path.trim_end_matches('/').len();
         let (mut directory, mut links) = loop {
             match self.recall(&path[..end]) {
@@ -152,7 +152,7 @@ impl Resolver {
         Ok((directory, links))
     }
 
-    /// Goes from one directory along the components of `path`, which is taken as relative.
+    /// Goes from one directory along the components of `path`, which is treated as relative.
     fn walk(
         &self,
         mut directory: Arc<Directory>,
@@ -180,7 +180,7 @@ impl Resolver {
                     self.remember(&real, &Ok(Arc::clone(&next)), 0);
                     directory = next;
                 }
-                // A link, or no directory.
+                // A link, or not a directory.
                 Err(Errno::NOTDIR | Errno::LOOP) => {
                     let target = self.target(&directory, &part, links)?;
                     directory = self.start(directory, &target)?;
@@ -192,12 +192,12 @@ impl Resolver {
         Ok(directory)
     }
 
-    /// Where the path of a link in `directory` starts.
+    /// The start directory for the target of a link in `directory`.
     fn start(&self, directory: Arc<Directory>, target: &str) -> Result<Arc<Directory>, ReadError> {
         if target.starts_with('/') { self.root.clone() } else { Ok(directory) }
     }
 
-    /// Where a link points, counted as one on the way.
+    /// The target of a link, which is counted.
     fn target(
         &self,
         directory: &Directory,
@@ -224,7 +224,8 @@ impl Resolver {
 
     fn remember(&self, path: &str, directory: &Result<Arc<Directory>, ReadError>, links: usize) {
         if let Ok(mut known) = self.known.write() {
-            // Whoever is at work holds what it needs; all else is opened anew when it is asked.
+            // Threads that use a directory hold their own reference; all other directories are
+            // opened again when needed.
             if known.len() >= self.limit {
                 known.clear();
             }
@@ -239,7 +240,7 @@ impl Directory {
         &self.real
     }
 
-    /// Opens a directory in this one; a link is none.
+    /// Opens a directory in this one; a link does not count.
     fn enter(self: &Arc<Self>, name: &str, real: &str) -> Result<Self, Errno> {
         if real.len() > MAX_PATH {
             return Err(Errno::NAMETOOLONG);
@@ -249,8 +250,8 @@ impl Directory {
         Ok(Self { fd, real: real.to_owned(), parent: Some(Arc::clone(self)) })
     }
 
-    /// Calls `entry` for every name in it, with its kind where the file system says it, until
-    /// that returns `false`.
+    /// Calls `entry` for every name in it, with its kind if the file system returns it, until
+    /// `entry` returns `false`.
     pub(super) fn entries(
         &self,
         mut entry: impl FnMut(&std::ffi::CStr, Option<FileKind>) -> bool,
@@ -270,27 +271,27 @@ impl Directory {
         Ok(())
     }
 
-    /// Status of one of its entries itself.
+    /// Status of an entry itself.
     pub(super) fn lstat(&self, name: &str) -> Result<rustix::fs::Stat, ReadError> {
         Ok(rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 }
 
 impl LocatedFile {
-    /// Opens it; if it has become a link since, it is not followed.
+    /// Opens it. If it has become a link since, the link is not followed.
     pub(super) fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         rustix::fs::openat(&self.directory.fd, self.name.as_str(), flags, Mode::empty())
     }
 
-    /// Where it points, if it is a link.
+    /// Its target, if it is a link.
     pub(super) fn target(&self) -> Result<String, ReadError> {
         let target = rustix::fs::readlinkat(&self.directory.fd, self.name.as_str(), Vec::new())?;
         Ok(String::from_utf8_lossy(target.as_bytes()).into_owned())
     }
 }
 
-/// Whether a last component names no entry of its directory.
+/// Returns whether a last component does not name an entry of its directory.
 fn is_special(name: &str) -> bool {
     matches!(name, "" | "." | "..")
 }
@@ -405,7 +406,7 @@ mod tests {
             let target = format!("d{}", number - 1);
             symlink(target, dir.path().join(format!("d{number}"))).unwrap();
         }
-        // Asked in either order, so that what is remembered counts too.
+        // Looked up in both orders, so that cached results count too.
         for number in (1..=41).chain((1..=41).rev()) {
             let found = real(&resolver, &format!("/d{number}/f"), true);
             let kernel = std::fs::metadata(dir.path().join(format!("d{number}/f")));
@@ -425,10 +426,10 @@ mod tests {
         let before = resolver.find("/a/b/f", true).unwrap();
         std::fs::remove_dir_all(dir.path().join("a/b")).unwrap();
         symlink(outside.path(), dir.path().join("a/b")).unwrap();
-        // The directory that was known is empty now, and what it held cannot be opened.
+        // The known directory is empty now, and its former contents cannot be opened.
         assert_eq!(real(&resolver, "/a/b/f", true), Err(ReadError::NotFound));
         assert!(before.open(OFlags::RDONLY).is_err());
-        // Who comes new follows the link inside the root, where there is no such path.
+        // A new resolver follows the link inside the root, where that path does not exist.
         let new = Resolver::new(dir.path());
         assert_eq!(real(&new, "/a/b/f", true), Err(ReadError::NotFound));
         // The same for the last component.

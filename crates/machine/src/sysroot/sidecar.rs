@@ -1,4 +1,4 @@
-//! The files at the top of a copied tree that hold what a copy cannot: device nodes, owners,
+//! The files at the top of a copied tree for data that a copy cannot have: device nodes, owners,
 //! environment, process, sizes of file systems.
 
 use facts::Space;
@@ -15,18 +15,18 @@ use data::faults;
 pub const ROOTMETA: &str = ".rootmeta.json";
 /// The environment of the user's shell: `.env.json`.
 pub const ENV: &str = ".env.json";
-/// Who runs what: `.process.json`.
+/// The process and its user: `.process.json`.
 pub const PROCESS: &str = ".process.json";
 /// Sizes of file systems and memory, written by `--record`: `.space.json`.
 pub const SPACE: &str = ".space.json";
 /// Outputs of commands, written by `--record`: `.commands.json`.
 pub const COMMANDS: &str = ".commands.json";
-/// Files of which only a part was recorded: `.partial.json`.
+/// Partly recorded files: `.partial.json`.
 pub const PARTIAL: &str = ".partial.json";
-/// Hashes of files that were hashed while recording, whose content is not kept: `.hashes.json`.
+/// Hashes of files that were hashed while recording, without their content: `.hashes.json`.
 pub const HASHES: &str = ".hashes.json";
 
-/// What a sidecar file of this name holds, in words.
+/// The expected content of a sidecar file of this name, as text.
 pub(super) fn expected(name: &str) -> Text {
     match name {
         ROOTMETA => {
@@ -46,7 +46,7 @@ pub(super) fn expected(name: &str) -> Text {
     }
 }
 
-/// What is wrong with a JSON text, the place first.
+/// The defect of a JSON text, with its position first.
 pub(super) fn mistake(error: &serde_json::Error) -> Text {
     let text = error.to_string();
     let (line, column) = (error.line(), error.column());
@@ -70,13 +70,13 @@ pub struct NodeMeta {
     /// Group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gid: Option<u32>,
-    /// Major device number.
+    /// Major number of the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub major: Option<u32>,
-    /// Minor device number.
+    /// Minor number of the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minor: Option<u32>,
-    /// Whether it could not be looked into when the tree was made.
+    /// Whether it was unreadable when the tree was created.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denied: Option<bool>,
 }
@@ -90,7 +90,7 @@ pub type RootMeta = BTreeMap<String, NodeMeta>;
 pub enum Caps {
     /// `"all"` or `"none"`.
     Word(String),
-    /// The names that are held.
+    /// The names of the effective capabilities.
     List(Vec<String>),
 }
 
@@ -144,15 +144,15 @@ pub struct SpaceMeta {
     pub paths: BTreeMap<String, Space>,
 }
 
-/// What a command gave: an entry of [`COMMANDS`], keyed by its command line.
+/// The output of a command: an entry of [`COMMANDS`], keyed by its command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandOutput {
     /// Exit status; `None` if it was killed by a signal or ran out of time.
     pub status: Option<i32>,
-    /// Whether it was stopped since it took too long.
+    /// Whether it was stopped because it took too long.
     #[serde(default)]
     pub timed_out: bool,
-    /// Standard output and standard error, in the order they were read.
+    /// Standard output and standard error, in the order in which they were read.
     pub text: String,
 }
 

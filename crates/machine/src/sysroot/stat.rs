@@ -1,11 +1,11 @@
-//! What kind of file something is, whose, and with which permissions.
+//! The status of a file: its kind, owner and permissions.
 
 use rustix::fs::FileType;
 
 use super::nodes::Node;
 use facts::FileKind;
 
-/// The kind that a listing gives; `None` where it gives none.
+/// The kind in a listing; `None` if the listing has none.
 pub(super) fn kind_of_type(kind: FileType) -> Option<FileKind> {
     Some(match kind {
         FileType::RegularFile => FileKind::File,
@@ -22,7 +22,7 @@ pub(super) fn kind_of_type(kind: FileType) -> Option<FileKind> {
 /// Status of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stat {
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// Size in bytes.
     pub size: u64,
@@ -34,7 +34,8 @@ pub struct Stat {
     pub gid: u32,
     /// Major and minor number of a device node, where known.
     pub device: Option<(u32, u32)>,
-    /// When the content was changed, in seconds since 1970; a copied tree may have lost it.
+    /// The time of the last change of the content, in seconds since 1970; a copied tree may have
+    /// lost it.
     pub modified: Option<i64>,
     /// Whether mode and owner are those of the examined machine; a copied tree has lost them.
     pub owner_known: bool,
@@ -57,7 +58,7 @@ impl Stat {
         }
     }
 
-    /// What a copied tree says, corrected by its sidecar.
+    /// The status in a copied tree, corrected by its sidecar.
     pub(super) fn overlaid(mut self, node: Option<&Node>) -> Self {
         self.owner_known = false;
         let Some(node) = node else { return self };
@@ -75,7 +76,7 @@ impl Stat {
         self
     }
 
-    /// A node of which the tree holds nothing but the sidecar entry.
+    /// A node that exists only as a sidecar entry.
     pub(super) fn virtual_node(node: &Node) -> Self {
         let bare = Self {
             kind: FileKind::Other,

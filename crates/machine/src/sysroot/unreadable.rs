@@ -6,7 +6,7 @@ use super::resolve::LocatedFile;
 use super::{LIST_LIMIT, ReadError, Sysroot};
 use facts::UnreadablePath;
 
-/// Most links that are followed on the way to an unreadable directory.
+/// Maximum number of links that are followed on the way to an unreadable directory.
 const LINKS: usize = 40;
 
 impl Sysroot {
@@ -37,7 +37,7 @@ impl Sysroot {
         self.was_denied(path) || known.is_some_and(|found| self.was_denied(&found.real))
     }
 
-    /// Remembers `path` if access was denied, since the caller may treat the file as missing.
+    /// Records `path` if access was denied, because the caller may treat the file as missing.
     pub(super) fn note_denied<T>(
         &self,
         path: &str,

@@ -1,5 +1,4 @@
-//! The ELF writer of the tests against tools that we did not write: the system's loader and
-//! `readelf`.
+//! Compares the ELF writer of the tests with independent tools: the system's loader and `readelf`.
 
 #![expect(clippy::disallowed_methods, reason = "the test writes files and runs readelf")]
 #![expect(clippy::unwrap_used, reason = "a failure is what the test shows")]

@@ -1,5 +1,5 @@
-//! The static dynamic linker against the real one: random layouts of libraries that the C
-//! compiler makes, loaded in trace mode by the `ld.so` of this machine.
+//! Compares the static dynamic linker with the real one: random layouts of libraries built by the C
+//! compiler, loaded in trace mode by the `ld.so` of this machine.
 //!
 //! `LINKER_LAYOUTS=500 cargo test -p ascend-doctor-machine --test system_tools` tries more of them.
 #![allow(
@@ -31,7 +31,7 @@ const BELOW: &[&str] = &[
     "haswell",
 ];
 
-/// SplitMix64, so that a layout can be made again from its number.
+/// SplitMix64, so that a layout can be reproduced from its number.
 struct Dice(u64);
 
 impl Dice {
@@ -89,7 +89,7 @@ impl Bench {
         Search { text, run: dice.one_in(2) }
     }
 
-    /// A list of directories, written in one of the ways that exist.
+    /// A list of directories in one of the possible notations.
     fn list(&self, dice: &mut Dice, separator: char) -> String {
         let mut out = String::new();
         for index in 0..=dice.roll(5) {
@@ -120,7 +120,7 @@ struct Search {
     run: bool,
 }
 
-/// One layout: the program, the environment.
+/// Creates one layout: the program and its environment.
 fn lay_out(bench: &Bench, dice: &mut Dice) -> Vec<(&'static str, String)> {
     let bin = bench.dir.join("bin");
     let mut needs: BTreeSet<&str> = (0..=dice.roll(3)).map(|_| dice.of(NAMES)).collect();
@@ -149,7 +149,7 @@ fn lay_out(bench: &Bench, dice: &mut Dice) -> Vec<(&'static str, String)> {
             fs::create_dir_all(&at).unwrap();
             let mut bytes = fs::read(&made).unwrap();
             match dice.roll(8) {
-                // `e_machine`: the other one.
+                // `e_machine`: the value of the other architecture.
                 0 => bytes[18] ^= 0x3e ^ 0xb7,
                 // `EI_CLASS`: 32 bit.
                 1 => bytes[4] = 1,
@@ -177,7 +177,7 @@ fn lay_out(bench: &Bench, dice: &mut Dice) -> Vec<(&'static str, String)> {
     env
 }
 
-/// Name and file of all that is loaded, in order; and the names that are missing.
+/// Name and file of all loaded objects, in order; and the names that are missing.
 type Loaded = (Vec<(String, String)>, BTreeSet<String>);
 
 fn real(path: &str) -> String {

@@ -1,4 +1,4 @@
-//! The crate against the tools of the system: `ld.so` and `readelf`.
+//! Compares the crate with tools of the system: `ld.so` and `readelf`.
 
 #[path = "../../../../tests/support/elf.rs"]
 mod elf;

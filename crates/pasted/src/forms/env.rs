@@ -11,7 +11,7 @@ use crate::kind::Kind;
 use crate::lines::Line;
 use crate::version::regex;
 
-/// Names that lists without `export` may have. Anything in capitals would include code.
+/// Prefixes of names in lists without `export`. Accepting any name in capitals would include code.
 const PREFIXES: [&str; 36] = [
     "ACL_",
     "ASCEND",
@@ -50,7 +50,7 @@ const PREFIXES: [&str; 36] = [
     "USE_MODELSCOPE",
     "VLLM_",
 ];
-/// Values that nobody should repeat.
+/// Values that must not be repeated.
 static SECRET: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)secret|token|passw|api_?key|access_?key|credential|private"));
 static EXPORT: LazyLock<Regex> = LazyLock::new(|| {
@@ -58,9 +58,9 @@ static EXPORT: LazyLock<Regex> = LazyLock::new(|| {
         r#"(?:^|[;&$#] ?|\s)(?:export|declare -x)\s+([A-Z][A-Z0-9_]+)=("[^"]*"|'[^']*'|[^\s;&|]*)"#,
     )
 });
-/// The most lines of a list of exports.
+/// Maximum number of lines in a list of exports.
 const MAX_LIST: usize = 64;
-/// A line with nothing but one export.
+/// A line with only one export.
 static WHOLE_EXPORT: LazyLock<Regex> = LazyLock::new(|| {
     regex(r#"^(?:\$ )?export [A-Z][A-Z0-9_]+=(?:"[^"]*"|'[^']*'|[^\s;&|]*)(?:\s*#.*)?$"#)
 });
@@ -117,7 +117,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         }
         let text = line.text.as_str();
         let mut hit = false;
-        // A sentence with `export` is advice, and `X=1 to do …` the rest of one.
+        // A sentence with `export` is advice, and `X=1 to do …` is the rest of one.
         if line.kind == Kind::Command {
             for pair in EXPORT.captures_iter(text) {
                 let value = literal(&shell, index, &pair[2]);
@@ -151,7 +151,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             && mention::clauses(text, false).iter().all(|clause| clause.doubt.is_none())
         {
             for pair in ASSIGNED.captures_iter(text).filter(|pair| listed(&pair[1])) {
-                // The sentence goes on behind the value: `X=1，仍然超时`.
+                // The sentence continues after the value: `X=1，仍然超时`.
                 let value = pair[2].split(|c: char| !c.is_ascii()).next().unwrap_or_default();
                 let value = value.trim_end_matches([',', '.', ';', ')']);
                 add(&pair[1], value, line, found);
@@ -169,7 +169,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
                 hit |= add(&pair[1], &pair[2], line, found);
             }
         }
-        // Kubernetes: the name and the value are on lines of their own.
+        // Kubernetes: the name and the value are on separate lines.
         if let Some(name) = MEMBER.captures(text)
             && let Some(value) = lines.get(index + 1).and_then(|line| VALUE.captures(&line.text))
         {
@@ -181,10 +181,11 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
     }
 }
 
-/// A variable of a shell, with the index of the line that sets it first. `None`: several values.
+/// The variables of a shell, each with the index of the first line that sets it. `None`: several
+/// values.
 type Shell<'l> = HashMap<&'l str, Option<(usize, &'l str)>>;
 
-/// What scripts set to a literal.
+/// Variables that scripts set to a literal.
 fn assignments(lines: &[Line]) -> Shell<'_> {
     let mut shell = Shell::new();
     for (index, line) in lines.iter().enumerate() {
@@ -218,8 +219,9 @@ fn literal<'l>(shell: &Shell<'l>, index: usize, value: &str) -> Option<&'l str> 
     .then_some(value)
 }
 
-/// In a list of exports the last one of a name counts. A program that starts between two of
-/// them, or a paragraph, may have used the first. `from` and `index` are the lines of both.
+/// Returns whether two exports of a name belong to one list, in which the last one counts. If a
+/// program starts or a paragraph ends between them, a program may have used the first. `from` and
+/// `index` are the lines of both exports.
 fn is_list(lines: &[Line], from: usize, index: usize) -> bool {
     let between = lines.get(from..=index).unwrap_or_default();
     between.len() <= MAX_LIST
@@ -230,7 +232,7 @@ fn is_list(lines: &[Line], from: usize, index: usize) -> bool {
         })
 }
 
-/// Members of maps, and what `echo $NAME` printed.
+/// Reads members of maps, and the output of `echo $NAME`.
 fn maps(lines: &[Line], index: usize, found: &mut Found) -> bool {
     let Some(line) = lines.get(index) else { return false };
     let mut hit = false;
@@ -260,7 +262,7 @@ fn listed(name: &str) -> bool {
 
 fn add(name: &str, value: &str, line: &Line, found: &mut Found) -> bool {
     let value = value.trim_matches(['"', '\'']);
-    // A value with other variables in it is not the one that the process sees.
+    // A value that contains other variables is not the one that the process sees.
     let open = value.contains(['$', '`']) || value.contains("...") || value.starts_with('<');
     if SECRET.is_match(name) || open || name.len() < 3 {
         return false;

@@ -1,4 +1,4 @@
-//! Chips, cards, servers, numbers of NPUs and their memory.
+//! Chips, cards, servers, and the number and memory of NPUs.
 
 use std::sync::LazyLock;
 
@@ -20,7 +20,7 @@ const CHIP: &str = r"(?:910(?:_\d{2,4}|ProA|ProB|PremiumA|\s?B\dC?(?:-\d)?|BC?|C
 static NAMED: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r"(?i)((?:ascend|昇腾|升腾|华为)[ _-]?)?({CHIP})")));
 static WHOLE: LazyLock<Regex> = LazyLock::new(|| regex(&format!(r"(?i)^(?:ascend[ _-]?)?{CHIP}$")));
-/// In a log: a name of a SoC as a word of its own.
+/// In a log: the name of a SoC as a separate word.
 static LOGGED: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r#"(?i)(?:^|[\["' =:(,])(ascend{CHIP})(?:$|[\]"' ,;:)])"#)));
 static CARD: LazyLock<Regex> = LazyLock::new(|| {
@@ -53,32 +53,32 @@ static BEHIND: LazyLock<Regex> = LazyLock::new(|| {
 /// `Atlas 800I A2 (8*64G)`
 static TIMES_MEMORY: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|[^0-9.])([1-9]\d?)\s?[*x]\s?(32|64)\s?GB?\b"));
-/// `8张卡（每张64G显存）`: as many as a machine has, with the memory of NPUs.
+/// `8张卡（每张64G显存）`: the number of NPUs of a machine, and their memory.
 static CARDS_MEMORY: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)(?:^|[^0-9.])([1-9]\d?)\s?(?:张|块)\s?(?:npu|昇腾)?\s?卡?\s?\(\s?(?:每张|每块|每卡|单卡)卡?\s?(?:32|64)\s?GB?\b",
     )
 });
-/// A clause of its own, behind one with the chip: `昇腾910B2，8卡`.
+/// A separate clause after one with the chip: `昇腾910B2，8卡`.
 static CARDS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"^(?:单机|单台|共|一共)?\s?([1-9]\d?)\s?卡(?:机|服务器)?$|^([1-9]\d?)\s?(?:x\s?|\*\s?)?(?:(?i:ascend)\s)?NPUs$|(?:单机|单台|每台|每个?节点|每机)\s?([1-9]\d?)\s?卡",
     )
 });
-/// `a VM with 2 NPUs`, `the server has 8 Ascend NPUs`: of a machine, not of a command.
+/// `a VM with 2 NPUs`, `the server has 8 Ascend NPUs`: a property of a machine, not of a command.
 static NPUS: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\b(?:vm|machine|server|node|host|box|container|pod)\s+(?:(?:with|has|having|of)\s+)+(?:all\s+)?([1-9]\d?)\s+(?:ascend\s+)?npus?\b",
     )
 });
-/// A generation of servers without their model: `A3单机`, `Ascend NPU A3`.
+/// A generation of servers without the model: `A3单机`, `Ascend NPU A3`.
 static GENERATION: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?:^|[^A-Za-z0-9_./:#-])(?:(?i:npu|ascend|昇腾|on(?: an?)?|在)\s?)(A[23])(?:$|[^A-Za-z0-9_./:+-])",
         r"|(?:^|[^A-Za-z0-9_./:#-])(?:Atlas\s)?(A[23])\s?(?:单机|双机|多机|机器|服务器|集群|超节点|(?i:npus?|servers?|machines?|nodes?|clusters?|superpod)\b)"
     ))
 });
-/// Several generations in one sentence are no machine.
+/// Several generations in one sentence do not describe a machine.
 static GENERATIONS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?:^|[^A-Za-z0-9])A[2-5]\s?(?:/|、|,|和|与|or|and|&|\+)\s?A[2-5]"));
 static MEMORY: LazyLock<Regex> = LazyLock::new(|| {
@@ -146,13 +146,13 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
     }
 }
 
-/// Whether the whole of `text` names a chip.
+/// Returns whether the whole of `text` names a chip.
 pub(super) fn is_chip(text: &str) -> bool {
     WHOLE.is_match(text)
 }
 
-/// The value of a label such as "NPU type" or "hardware". The sentence rules read the same line;
-/// a label makes the value weigh more.
+/// Reads the value of a label such as "NPU type" or "hardware". The sentence rules read the same
+/// line, but a label gives the value a higher rank.
 pub(super) fn labelled(value: &str, line: &Line, form: Form, found: &mut Found) {
     for clause in mention::clauses(value, false) {
         sentence(clause.text, clause.doubt, line, Rank::Written, form, found);
@@ -235,7 +235,7 @@ fn sentence(
     pci(text, line, form, found);
 }
 
-/// A number in digits, or one of the usual numbers of cards in Chinese.
+/// A number in digits, or one of the common Chinese numbers of cards.
 fn number(text: &str) -> Option<u32> {
     match text {
         "二" | "两" => Some(2),
@@ -259,7 +259,7 @@ pub(super) fn pci(text: &str, line: &Line, form: Form, found: &mut Found) {
     }
 }
 
-/// Names of chips in a sentence, as written. Numbers alone need the name of the maker.
+/// Names of chips in a sentence, as written. Bare numbers need the name of the vendor.
 fn chips(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     for chip in NAMED.captures_iter(text) {
@@ -270,7 +270,8 @@ fn chips(text: &str) -> Vec<&str> {
         let times = after.starts_with(['x', 'X'])
             && after.get(1..).is_some_and(|t| t.starts_with(|c: char| c.is_ascii_digit()));
         let ends = match (next.next(), next.next()) {
-            // `8.1.rc1-910b-ubuntu` is part of a tag; `910B-`, `910B.` at the end is not.
+            // In `8.1.rc1-910b-ubuntu` it is part of a tag; at the end, as in `910B-` or `910B.`,
+            // it is not.
             (Some('.'), more) => !more.is_some_and(|c| c.is_ascii_alphanumeric()),
             (Some(c), _) => {
                 !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '/' | '\\' | '%'))
@@ -286,7 +287,7 @@ fn chips(text: &str) -> Vec<&str> {
         if !free || !ends || digits && chip.get(1).is_none() {
             continue;
         }
-        // Names of the maker in Chinese are no part of the name of the chip.
+        // A Chinese vendor name is not part of the name of the chip.
         let latin = chip.get(1).is_some_and(|maker| maker.as_str().is_ascii());
         if digits
             && !latin

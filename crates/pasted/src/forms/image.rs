@@ -18,13 +18,13 @@ static IMAGE: LazyLock<Regex> = LazyLock::new(|| {
 /// `core/context.cc:327` is a line of a source file.
 static SOURCE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\.(?:py|c|cc|cpp|cxx|cu|h|hpp|go|ts|js|rs|java|cmake|sh|txt)$"));
-/// The tag of an image whose name is left out: `main-cann8.5.0-910b`.
+/// The tag of an image without its name: `main-cann8.5.0-910b`.
 static BARE_TAG: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r#"(?:^|[\s"'(])([a-z0-9][a-z0-9._]*-cann\d+\.\d[\w.]*-(?:910b|910|310p|950|a2|a3))(?:$|[\s"'),])"#,
     )
 });
-/// A line that starts a container, against one that mentions an image.
+/// A line that starts a container, in contrast to one that mentions an image.
 static RUNS: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)\b(?:docker|nerdctl|podman)\b.*\b(?:run|create)\b|^FROM |^image:|镜像|\bimage\b")
 });
@@ -47,7 +47,7 @@ static SHORT: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CANN_TAG: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|[-_])cann[-_]?v?(\d+\.\d+(?:\.(?:rc|alpha|beta)?\d+)*)"));
-/// Paddle leaves the points out: `cann80RC1-ubuntu20-aarch64-gcc84-py39`.
+/// Paddle omits the dots: `cann80RC1-ubuntu20-aarch64-gcc84-py39`.
 static DENSE_CANN_TAG: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?:^|-)cann(\d)(\d)(RC\d|\d)(?:-|$)"));
 static DENSE_GCC_TAG: LazyLock<Regex> =
@@ -58,7 +58,7 @@ static OS_TAG: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|-)(ubuntu|openeuler)-?(\d\d\.\d\d)"));
 static ARCH_TAG: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?:^|[-_.])(aarch64|arm64|x86_64|amd64)(?:$|[-_.])"));
-/// The machine that an image was built for. Without it, it is Atlas A2 or several.
+/// The machine of an image. Without this part, it is Atlas A2 or several.
 static CHIP_TAG: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)(?:^|-)(910b|910c|310p|950)(?:-|$)"));
 static GENERATION_TAG: LazyLock<Regex> = LazyLock::new(|| regex(r"(?i)(?:^|-)(a[23])(?:-|$)"));
@@ -83,7 +83,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
     listed(lines, found);
 }
 
-/// `docker images`. A machine with several has no image of its own.
+/// `docker images`. If it lists several images, none is the image of the machine.
 fn listed(lines: &[Line], found: &mut Found) {
     for (index, _) in lines.iter().enumerate().filter(|(_, line)| LIST_HEAD.is_match(&line.text)) {
         let rows = lines.iter().skip(index + 1).map(|line| (line, LIST_ROW.captures(&line.text)));
@@ -98,7 +98,7 @@ fn listed(lines: &[Line], found: &mut Found) {
 
 /// The value of the label "image", which may have no registry: `vllm-ascend:v0.9.1`.
 pub(super) fn labelled(value: &str, line: &Line, found: &mut Found) {
-    // Those with a registry were found by [`read`].
+    // [`read`] found those with a registry.
     let Some((repository, tag)) = value.trim().split_once(':') else { return };
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if !repository.is_empty()
@@ -125,7 +125,7 @@ fn short(text: &str, line: &Line, found: &mut Found) {
     }
 }
 
-/// The CANN of a tag without an image, in a clause about the own machine.
+/// The CANN version of a tag without an image, in a clause about the author's machine.
 fn bare_tags(text: &str, line: &Line, found: &mut Found) {
     for clause in mention::clauses(text, line.kind == Kind::Heading) {
         for tag in BARE_TAG.captures_iter(clause.text) {
@@ -155,7 +155,7 @@ fn scan(text: &str, line: &Line, found: &mut Found) {
         let tag = tag.as_str().trim_end_matches(['.', '-', '_']);
         let repository = repository.as_str();
         let first = repository.split('/').next().unwrap_or_default();
-        // An address has a port or a path behind its colon, a mount has a path.
+        // An address has a port or a path after its colon, and a mount has a path.
         let is_registry = first.contains('.')
             && !first.bytes().all(|b| b.is_ascii_digit() || b == b'.')
             || first.contains(':');
@@ -211,7 +211,7 @@ fn tags(repository: &str, tag: &str, line: &Line, found: &mut Found) {
     if let Some(python) = PYTHON_TAG.captures(tag) {
         found.add_version("python", &format!("3.{}", &python[1]), line, form, rank);
     }
-    // A path of the running program says more than such a short name.
+    // A path of the running program is more reliable than such a short name.
     let dense = Rank::Intended;
     if let Some(cann) = DENSE_CANN_TAG.captures(tag) {
         let version = format!("{}.{}.{}", &cann[1], &cann[2], &cann[3]);
@@ -230,8 +230,8 @@ fn tags(repository: &str, tag: &str, line: &Line, found: &mut Found) {
     }
 }
 
-/// The machine that a tag names is the one that the image was built for. Images for another
-/// machine are a frequent fault, so it is no fact about the machine.
+/// Reads the machine of a tag, for which the image was built. Images for a different machine are a
+/// frequent fault, so it is not a fact about the machine.
 fn machine(tag: &str, line: &Line, found: &mut Found) {
     let (form, reason) = (Form::ImageTag, Reason::OtherLayer);
     if let Some(chip) = CHIP_TAG.captures(tag) {

@@ -1,7 +1,7 @@
 //! `ascend_*_install.info` and `version.info` of driver, firmware and toolkit.
 //!
-//! All use `version=`, so the neighboring keys decide whose version it is. Excerpts are often
-//! cut before `package_name=` or behind `innerversion=`.
+//! All use `version=`, so the neighboring keys decide whose version it is. Excerpts are often cut
+//! before `package_name=` or after `innerversion=`.
 
 use super::Found;
 use crate::candidate::{Form, Rank};
@@ -33,7 +33,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
                     found.add("arch", arch, line, Form::InfoFile, Rank::Measured);
                 }
             }
-            // Lines of the same files, and no statements of their own.
+            // Lines of the same files, without separate facts.
             "innerversion" | "compatible_version" | "os" | "path" | "compatible_version_fw"
                 if value.contains("V100R")
                     || neighbors(lines, index).any(|(key, _)| key == "innerversion") =>
@@ -57,7 +57,7 @@ fn pair(text: &str) -> Option<(String, &str)> {
         .then(|| (key.to_ascii_lowercase(), value.trim()))
 }
 
-/// The pairs around a line, in the same paragraph.
+/// The pairs in the lines around a line, in the same paragraph.
 fn neighbors(lines: &[Line], index: usize) -> impl Iterator<Item = (String, &str)> {
     let block = lines.get(index).map_or(0, |line| line.block);
     let from = index.saturating_sub(REACH);
@@ -69,7 +69,7 @@ fn neighbors(lines: &[Line], index: usize) -> impl Iterator<Item = (String, &str
         .filter_map(|line| pair(&line.text))
 }
 
-/// The component whose file a command right above printed.
+/// The component whose file the command in the previous line printed.
 fn shown(lines: &[Line], index: usize) -> Option<&'static str> {
     let before = lines.get(index.checked_sub(1)?)?;
     let line = lines.get(index)?;
@@ -104,7 +104,7 @@ fn owner(lines: &[Line], index: usize) -> Option<&'static str> {
         };
         owner = named.or(owner);
     }
-    // Without a name: only packages of CANN have both an inner version and a path or a list.
+    // Without a name: only CANN packages have both an inner version and a path or a list.
     owner
         .or_else(|| {
             neighbors(lines, index)

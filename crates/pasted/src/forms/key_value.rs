@@ -11,7 +11,7 @@ use crate::lines::Line;
 use crate::names;
 use crate::version::{is_cann, is_version, plausible, regex, version_at};
 
-/// Values that are no version.
+/// Values that are not a version.
 static ABSENT: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)^(?:n/?a|none|not |no |could not|module not|unknown|null|-+$|无$|没有|未)")
 });
@@ -29,15 +29,15 @@ static TEMPLATE: LazyLock<Regex> = LazyLock::new(|| regex(r"^([^()]+)\((.+)\)\s*
 static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)e\.g|例如|比如|for example|source or binary|if compiled|如[:: ]|and/or|\?$")
 });
-/// Labels of anything: `Environment: CANN 8.1.RC1`.
+/// Labels for any component: `Environment: CANN 8.1.RC1`.
 static GENERAL: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)^\W*(?:(?:my|our|software|the|current|test)\s+)?(?:env(?:ironment)?s?|versions?|software|setup|configuration)\s*(?:info(?:rmation)?|is)?\s*$|(?:环境|版本|软件|配置)(?:信息|如下|为|是)?\s*$",
     )
 });
-/// An inner version before the one of the release: `7.6.T12.0.B050:8.1.RC1`.
+/// An inner version before the release version: `7.6.T12.0.B050:8.1.RC1`.
 static INNER: LazyLock<Regex> = LazyLock::new(|| regex(r"^\d+\.\d+\.T\d[\w.]*:(.+)$"));
-/// `gcc82`, `gcc103`: names of images of Paddle, and their way of writing.
+/// `gcc82`, `gcc103`: the notation in the names of Paddle images.
 static DENSE_GCC: LazyLock<Regex> = LazyLock::new(|| regex(r"^(1\d|[4-9])(\d)$"));
 static COMMIT: LazyLock<Regex> = LazyLock::new(|| regex(r"^commit:\s*[0-9a-f]{7,40}$"));
 
@@ -48,7 +48,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         {
             continue;
         }
-        // paddle_custom_device.npu.version(): the CANN that the plug-in was built for.
+        // paddle_custom_device.npu.version(): the CANN version that the plug-in was built for.
         if let Some((label, version)) = line.text.split_once(':')
             && label.trim() == "cann"
             && index
@@ -69,7 +69,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
     }
 }
 
-/// A line in quotation marks that is no element of a list: `'CANN:8.2.RC1'`.
+/// Removes the quotation marks of a line that is not an element of a list: `'CANN:8.2.RC1'`.
 fn unquoted(text: &str) -> &str {
     let inside = |mark: char| text.strip_prefix(mark)?.strip_suffix(mark);
     inside('\'')
@@ -78,7 +78,7 @@ fn unquoted(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// A clause without the label of anything before it: `Environment: CANN 8.1.RC1`.
+/// Removes a general label from a clause: `Environment: CANN 8.1.RC1`.
 fn ungeneral(clause: &str) -> &str {
     let Some((label, value)) = clause.split_once(':') else { return clause };
     let stated = || mention::clauses(label, false).iter().all(|part| part.doubt.is_none());
@@ -88,13 +88,13 @@ fn ungeneral(clause: &str) -> &str {
     clause
 }
 
-/// A heading or `label:` with nothing behind it, and the value on the next line. Forms of GitHub
-/// make headings of their questions: `### CANN version`.
+/// Reads a heading or `label:` without a value, and the value on the next line. GitHub forms use
+/// headings for their questions: `### CANN version`.
 fn headed(lines: &[Line], index: usize, found: &mut Found) -> bool {
     let (Some(line), Some(next)) = (lines.get(index), lines.get(index + 1)) else { return false };
     let label = line.text.trim_end_matches([':', ' ']);
     let is_label = line.kind == Kind::Heading || label.len() < line.text.len();
-    // The answer is alone, and no label with a value of its own.
+    // The answer is on a line without any other label.
     let answers = next.kind == Kind::Text
         && next.number <= line.number + 2
         && next.text.len() <= 60
@@ -159,7 +159,7 @@ fn statement(clause: &str, line: &Line, found: &mut Found) -> bool {
         }
         if let Some(name) = names::of_label(label) {
             self::value(&name, value, line, Form::KeyValue, found);
-            // `环境:CANN 8.1.RC1`: such a label can have anything behind it.
+            // `环境:CANN 8.1.RC1`: such a label can precede any value.
             if name == "npu" {
                 bare(value, line, found);
             }
@@ -170,7 +170,7 @@ fn statement(clause: &str, line: &Line, found: &mut Found) -> bool {
     template(clause, line, found) || bare(clause, line, found)
 }
 
-/// The `:` or `=` behind a label; those in its brackets belong to an example.
+/// The `:` or `=` after a label; those in its brackets belong to an example.
 fn separator(clause: &str) -> Option<usize> {
     let mut depth = 0_u32;
     let outside = clause.char_indices().find(|&(_, c)| {
@@ -190,7 +190,7 @@ fn joined(label: &str, value: &str, line: &Line, found: &mut Found) -> bool {
     let Some(labels) = labels.filter(|labels| (2..=4).contains(&labels.len())) else {
         return false;
     };
-    // `Tensorflow/Pytorch/MindSpore:` of a template is a choice.
+    // `Tensorflow/Pytorch/MindSpore:` in a template is a choice.
     let frameworks = ["torch", "mindspore", "package.tensorflow", "paddlepaddle"];
     if labels.iter().filter(|name| frameworks.contains(&name.as_str())).count() >= 2 {
         return bare(value, line, found);
@@ -205,7 +205,7 @@ fn joined(label: &str, value: &str, line: &Line, found: &mut Found) -> bool {
     true
 }
 
-/// `MindSpore version (2.2.0):` — the author replaced the example.
+/// `MindSpore version (2.2.0):` if the author replaced the example.
 fn template(clause: &str, line: &Line, found: &mut Found) -> bool {
     let Some(parts) = TEMPLATE.captures(clause) else { return false };
     if EXAMPLE.is_match(&parts[2]) || !clause.trim_end().ends_with(':') {
@@ -216,14 +216,15 @@ fn template(clause: &str, line: &Line, found: &mut Found) -> bool {
     true
 }
 
-/// `CANN 8.1.RC1`, `NPU DRIVER   24.1.0.3`, `python3.8`, `CANN版本8.0.RC1`: nothing else in it.
+/// `CANN 8.1.RC1`, `NPU DRIVER   24.1.0.3`, `python3.8`, `CANN版本8.0.RC1`: a clause without other
+/// text.
 fn bare(clause: &str, line: &Line, found: &mut Found) -> bool {
     let Some(at) = clause.find(|c: char| c.is_ascii_digit()) else { return false };
     let (label, version) = clause.split_at(at);
     let label = label.strip_suffix(['v', 'V', '-']).unwrap_or(label);
     let Some(name) = names::of_label(label) else { return false };
     if name == "gcc" && line.bullet {
-        // The compiler that built PyTorch, in its details.
+        // The compiler that built PyTorch, in the build details.
         return false;
     }
     if name == "kernel" {
@@ -250,7 +251,7 @@ fn bare(clause: &str, line: &Line, found: &mut Found) -> bool {
     true
 }
 
-/// Adds the value of a label, in the way that its name needs.
+/// Adds the value of a label, parsed according to its name.
 pub(super) fn value(name: &str, value: &str, line: &Line, form: Form, found: &mut Found) {
     let value = value.trim().trim_matches(['"', '\'']).trim();
     if value.len() > 300 || ABSENT.is_match(value) {
@@ -363,7 +364,7 @@ fn version_value(name: &str, value: &str, line: &Line, form: Form, found: &mut F
     }
 }
 
-/// Adds a version under the name that its shape allows: many people call CANN the driver.
+/// Adds a version under the name that its shape permits: many people call CANN the driver.
 fn add(name: &str, version: &str, line: &Line, form: Form, rank: Rank, found: &mut Found) {
     if plausible(name, version) {
         found.add_version(name, version, line, form, rank);
@@ -374,7 +375,7 @@ fn add(name: &str, version: &str, line: &Line, form: Form, rank: Rank, found: &m
     }
 }
 
-/// The versions in a text, each behind a blank, a bracket or a letter of another script.
+/// The versions in a text, each after a blank, a bracket or a letter of another script.
 pub(super) fn versions(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut before = None;

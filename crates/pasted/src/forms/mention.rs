@@ -1,4 +1,4 @@
-//! Clauses of sentences, and whether they state something about the machine of the author.
+//! Clauses of sentences, and whether they state a fact about the machine of the author.
 
 use std::sync::LazyLock;
 
@@ -7,13 +7,13 @@ use regex::Regex;
 use crate::candidate::Reason;
 use crate::version::regex;
 
-/// The longest clause that can be an element of an enumeration, in characters.
+/// Maximum length of an element of an enumeration, in characters.
 const ENUMERATED: usize = 24;
 
 /// A part of a sentence.
 pub(super) struct Clause<'t> {
     pub(super) text: &'t str,
-    /// Set if the sentence states nothing about the machine.
+    /// Set if the clause states no fact about the machine.
     pub(super) doubt: Option<Reason>,
 }
 
@@ -22,12 +22,12 @@ static QUESTION: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)吗|呢$|是否|请问|能不能|能否|可否|有没有|怎么|如何|哪个|哪些|什么时候|为什么|多少|\b(?:which|whether|does|do (?:you|i|we)|can (?:i|we|you|it|someone)|could|is there|are there|is it|will|would|when will|how (?:to|do|can|should)|any (?:plan|update|idea)|wonder|did)\b",
     )
 });
-/// `请问…` before a fault: the question is about the fault, the rest is the machine.
+/// `请问…` before a fault: the question is about the fault, and the rest describes the machine.
 static POLITE: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^\s*(?:你好|您好|大家好)?[,!\s]*请问(?:一下)?"));
 static FAULT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"报错|报了|出错|出现(?:错误|异常|问题)|失败|卡住|挂住"));
-/// A question about the fault that the rest of the sentence describes: `…，这是为什么？`.
+/// A question about the fault described in the rest of the sentence: `…，这是为什么？`.
 static TAIL: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)[,;]\s*(?:请问)?(?:一下)?(?:大家|有人)?(?:知道)?(?:这个?|应该|该)?是?",
@@ -35,7 +35,7 @@ static TAIL: LazyLock<Regex> = LazyLock::new(|| {
         r"|how (?:to|can i|do i|should i) (?:fix|solve|resolve)(?: it| this| that)?|any (?:ideas?|help)|what(?: is|'s) wrong)[^,;]{0,8}$"
     ))
 });
-/// Holds in titles too.
+/// Applies in titles, too.
 static REQUIREMENT: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)支持|应该|应当|必须|建议|推荐|要求|需要|依赖|适配|配套|对应|最新|至少|以上|以下|(?:^|[^不])兼容",
@@ -62,26 +62,26 @@ static COMPARISON: LazyLock<Regex> = LazyLock::new(|| {
         r"|\bok (?:on|in|with)\b|\bthan\b"
     ))
 });
-/// Ends an enumeration of what was before.
+/// A word that ends an enumeration of earlier versions.
 static NOW: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)现在|目前|当前|现已|\bnow\b|\bcurrently\b"));
 /// A remark in brackets, which may be about something else: `(previously 8.0.0)`.
 static REMARK: LazyLock<Regex> = LazyLock::new(|| regex(r"\(([^()]*)\)"));
-/// What the machine does not have.
+/// Components that the machine does not have.
 static NEGATED: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"(?i)没有?(?:在)?(?:使用|用|安装|装|升级)|不是|并非|未(?:使用|安装|升级)|尚未|还没",
         r"|\bnot (?:using|use|on|running|installed|yet|have|a)\b|n't (?:use|have|using|upgraded)\b|\bwithout (?:a |the )?[A-Za-z_-]+ v?\d|\bno longer\b|\bnever\b"
     ))
 });
-/// Too frequent in titles that describe a fault.
+/// Not used in titles that describe a fault, where these words are too frequent.
 static POSSIBLE: LazyLock<Regex> = LazyLock::new(|| regex(r"可以|能够"));
-/// Holds for the whole sentence.
+/// Applies to the whole sentence.
 static EXAMPLE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)\be\.g\b|例如|比如|\bfor example\b|\bsuch as\b|如果|假如|^\W*if\b")
 });
 
-/// The clauses of a line. A title describes the fault, so that comparisons in it are no doubt.
+/// The clauses of a line. A title describes the fault, so comparisons in it raise no doubt.
 pub(super) fn clauses(text: &str, title: bool) -> Vec<Clause<'_>> {
     let mut out = Vec::new();
     for sentence in sentences(text) {
@@ -108,11 +108,11 @@ pub(super) fn clauses(text: &str, title: bool) -> Vec<Clause<'_>> {
     out
 }
 
-/// Directories and files, whose names are no words of the sentence: `/work/lib/x.cc`.
+/// Directories and files, whose names are not words of the sentence: `/work/lib/x.cc`.
 static PATH: LazyLock<Regex> =
     LazyLock::new(|| regex(r#"(^|[\s"'(]|[^\x00-\x7f])(?:/[A-Za-z0-9_.-]+){2,}"#));
 
-/// Why a clause states nothing about the machine, if its words say so.
+/// The reason why a clause states no fact about the machine, if its words indicate one.
 fn doubt(clause: &str, question: bool, title: bool) -> Option<Reason> {
     let clause = &*PATH.replace_all(clause, "$1/");
     if question {
@@ -156,11 +156,11 @@ fn sentences(text: &str) -> Vec<&str> {
     out
 }
 
-/// What a word of contrast begins is of another kind: `works with X but fails with Y`.
+/// A word of contrast begins a clause of another kind: `works with X but fails with Y`.
 static CONTRAST: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)\b(?:but|while|whereas|however)\b|但是?|然而|[,;]而"));
 
-/// The clauses of a sentence, and whether a contrast begins with the clause.
+/// The clauses of a sentence, each with whether it begins with a contrast.
 fn parts(sentence: &str) -> Vec<(&str, bool)> {
     let mut out = Vec::new();
     let mut start = 0;

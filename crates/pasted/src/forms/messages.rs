@@ -18,7 +18,7 @@ static VISIBLE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?i)\bset ASCEND_RT_VISIBLE_DEVICES:([\d,]+) error, input data range?\s?\[0-(\d{1,3})\)",
     )
 });
-/// Names of a fact, with the message whose first group is the value.
+/// Names of facts, each with the message whose first group is the value.
 static MESSAGES: [(&str, &str, Rank); 6] = [
     // Paddle counts the devices of the plug-in.
     ("npu_count", r"\bCustomDevice: npu, visible devices count: (\d{1,3})\b", Rank::Derived),
@@ -29,7 +29,7 @@ static MESSAGES: [(&str, &str, Rank); 6] = [
         r"(?i)\bcurrent (?:CANN version|version of CANN) is:?\s?(\d+\.\d[\w.]*\w)",
         Rank::Measured,
     ),
-    // The build of llama.cpp asks npu-smi.
+    // The build of llama.cpp queries npu-smi.
     ("npu", r"\bSOC_VERSION auto-detected is:\s?(Ascend\d{3}\w*)", Rank::Measured),
     (
         "env.ASCEND_TOOLKIT_HOME",

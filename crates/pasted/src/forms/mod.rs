@@ -22,7 +22,7 @@ use crate::kind::Kind;
 use crate::lines::Line;
 use crate::{Chip, MAX_CANDIDATES, version};
 
-/// The longest value; those of variables such as LD_LIBRARY_PATH are cut.
+/// Maximum length of a value; longer ones, such as those of LD_LIBRARY_PATH, are cut.
 const MAX_VALUE: usize = 2048;
 
 /// Candidates of a text, and the lines that belong to a recognized format.
@@ -30,7 +30,7 @@ pub(crate) struct Found {
     pub(crate) candidates: Vec<Candidate>,
     pub(crate) chips: Vec<Chip>,
     pub(crate) forms: Vec<Form>,
-    /// For each line, whether a reader of a whole-line format took it.
+    /// For each line, whether a reader of a whole-line format claimed it.
     taken: Vec<bool>,
 }
 
@@ -82,7 +82,7 @@ impl Found {
         }
     }
 
-    /// Adds a value that is no fact, with the reason.
+    /// Adds a value that does not count as a fact, with the reason.
     pub(crate) fn reject(
         &mut self,
         name: &str,
@@ -126,20 +126,20 @@ impl Found {
         }
     }
 
-    /// Marks a line as part of a format, so that no other reader takes it for a sentence.
+    /// Marks a line as part of a format, so that no other reader treats it as a sentence.
     pub(crate) fn take(&mut self, index: usize) {
         if let Some(taken) = self.taken.get_mut(index) {
             *taken = true;
         }
     }
 
-    /// Whether a line is part of a recognized format.
+    /// Returns whether a line is part of a recognized format.
     pub(crate) fn is_taken(&self, index: usize) -> bool {
         self.taken.get(index).copied().unwrap_or(false)
     }
 }
 
-/// Whether a chip, a number or a name may begin behind this character.
+/// Returns whether a chip, a number or a name may begin after this character.
 fn is_boundary(before: Option<char>) -> bool {
     before.is_none_or(|c| {
         !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '\\' | ':' | '@' | '#'))

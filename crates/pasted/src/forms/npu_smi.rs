@@ -1,7 +1,7 @@
-//! `npu-smi info`, whole or cut, and the pages of `npu-smi info -t board`.
+//! `npu-smi info`, complete or partial, and the pages of `npu-smi info -t board`.
 //!
-//! A chip has two rows: number, name, health; then chip number and PCI address. Some people
-//! paste only some of the rows, so a row is recognized by its cells and not by the header.
+//! A chip has two rows: number, name, health; then chip number and PCI address. Some people paste
+//! only some of the rows, so a row is recognized by its cells and not by the header.
 
 use std::sync::LazyLock;
 

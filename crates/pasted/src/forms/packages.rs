@@ -19,7 +19,7 @@ static ROW: LazyLock<Regex> = LazyLock::new(|| {
         r"^([A-Za-z][\w.-]*)(\s+)(\d[\w.+-]*)(?:\s+(?:/\S*|[\w.-]+:?//\S*|pypi\S*|py\S+_\d+\s+\S+|pypi_\d+\s+pypi|[\w.]*_\d+|[\w.]*_\d+\s+\S+|main))?\s*$",
     )
 });
-/// A row whose version is none of a package of the stack.
+/// A row with a version that is not of a package of the stack.
 static OTHER_ROW: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^[A-Za-z_][\w.-]*\s{2,}[\w.+-]+(?:\s{2,}\S+){0,2}$"));
 /// The columns of conda: build and channel.
@@ -30,7 +30,7 @@ static LIST_COMMAND: LazyLock<Regex> =
 static FREEZE: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^([A-Za-z][\w.-]*)(?:\[[\w,-]*\])?==(v?\d[\w.+-]*)(?:\s*[;#(（].*)?$")
 });
-/// Bounds that only a list of requirements has.
+/// Bounds that occur only in lists of requirements.
 static BOUND: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"^[A-Za-z][\w.\[\],-]*\s*(?:>=|~=|<=|!=|<|>)\s*\d|^-r \S|^--extra-index-url|^-i http|^-e \.",
@@ -39,11 +39,11 @@ static BOUND: LazyLock<Regex> = LazyLock::new(|| {
 static REQUIREMENTS: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"(?i)requirements?\b|pyproject|setup\.py|dependenc|依赖要求|依赖文件|要求如下")
 });
-/// `pip show`: the name and the version are on lines of their own.
+/// `pip show`: the name and the version are on separate lines.
 static SHOWN: LazyLock<Regex> = LazyLock::new(|| regex(r"^Name: ([A-Za-z][\w.-]*)$"));
 static SHOWN_VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^Version: (\d[\w.+-]*)$"));
 
-/// verl's diagnose: a heading, and the version on the next line.
+/// The diagnose script of verl: a heading, and the version on the next line.
 static SECTION: LazyLock<Regex> = LazyLock::new(|| regex(r"^-{4,}\s*(Python|verl) Info\s*-{4,}$"));
 static SECTION_VERSION: LazyLock<Regex> = LazyLock::new(|| regex(r"^Version\s*:\s*(\d[\w.+-]*)$"));
 
@@ -69,8 +69,8 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
             let name = section[1].to_ascii_lowercase();
             found.add_version(&name, &version[1], next, Form::KeyValue, Rank::Measured);
         } else if let Some(run) = run(lines, at) {
-            // Sentences before a list can look like rows: the wide rows behind them are tried
-            // for themselves, so that no line is read more than twice.
+            // Sentences before a list can look like rows. The wide rows after them are then tried
+            // separately, so that no line is read more than twice.
             at = if run.is_list {
                 list(lines, at, run.end, found);
                 run.end
@@ -103,12 +103,12 @@ struct Run {
     end: usize,
     /// Whether it is a list of packages.
     is_list: bool,
-    /// The first of the rows at its end that all have wide gaps.
+    /// The first of the rows at the end of the run that all have wide gaps.
     wide_from: usize,
 }
 
-/// The rows that begin at `from`. They are a list of packages below a header or a command, or if
-/// there are at least two of which one is a package of the stack.
+/// The run of rows that begins at `from`. The rows are a list of packages below a header or a
+/// command, or if there are at least two of which one is a package of the stack.
 fn run(lines: &[Line], from: usize) -> Option<Run> {
     let first = lines.get(from)?;
     row(first)?;
@@ -124,7 +124,7 @@ fn run(lines: &[Line], from: usize) -> Option<Run> {
                 wide_from = end + 1;
             }
         } else {
-            // The author left rows out: `...`; or the version has another shape: `2024a`.
+            // The author omitted rows (`...`), or the version has another shape: `2024a`.
             let skipped = line.text.trim_end_matches(['.', '…']).is_empty();
             let other = OTHER_ROW.is_match(&line.text) && !HEADER.is_match(&line.text);
             if line.kind != Kind::Text || !(skipped || other) {
@@ -155,7 +155,7 @@ fn list(lines: &[Line], from: usize, end: usize, found: &mut Found) {
                 found.add_version("python", version, line, Form::PipList, Rank::Measured);
                 continue;
             }
-            // Rows for the driver and CANN in such a list: the reader of labels has them.
+            // The reader of labels handles rows for the driver and CANN in such a list.
             if names::of_label(package).is_some_and(|name| {
                 !name.starts_with("package.") && !names::is_known_package(package)
             }) {

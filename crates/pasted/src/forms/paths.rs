@@ -59,13 +59,13 @@ static DIST_INFO: LazyLock<Regex> = LazyLock::new(|| {
 });
 static KERNEL_DIR: LazyLock<Regex> =
     LazyLock::new(|| regex(r"/(ascend(?:310[pb]?|910(?:b|_9[35])?|950))/"));
-/// The most lines of a listing that are read.
+/// Maximum number of lines read from a listing.
 const MAX_LISTING: usize = 12;
 static LISTED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\b(?:ls|ll)\b[^|;&]*/Ascend/(?:ascend-toolkit|nnae|nnrt)/?$"));
 static LATEST: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\blatest -> (?:\./|/\S*/)?(\d+\.\d[\w.-]*)/?$"));
-/// pip prints the addresses of what it downloads.
+/// pip prints the addresses of its downloads.
 static DOWNLOAD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(?:Downloading|Using cached|Collecting|Looking|Processing)\b"));
 
@@ -103,7 +103,7 @@ fn listing(lines: &[Line], found: &mut Found) {
             names
                 .extend(line.text.split_whitespace().filter(|w| is_cann_dir(w)).map(|w| (line, w)));
         }
-        // Several are installed, and the list does not say which is in use.
+        // If several are installed, the list does not show which one is in use.
         if let [(line, version)] = names.as_slice() {
             found.add_version("cann", version, line, Form::Path, Rank::Derived);
         }
@@ -141,7 +141,7 @@ fn directories(text: &str, line: &Line, found: &mut Found) {
     }
 }
 
-/// Names of `.run` packages. In a sentence they are what is installed; in a command perhaps.
+/// Reads names of `.run` packages. In a sentence they are installed; in a command, possibly.
 fn packages(text: &str, line: &Line, found: &mut Found) {
     let form = Form::PackageFile;
     let rank = if line.kind == Kind::Text { Rank::Written } else { Rank::Derived };
@@ -172,7 +172,7 @@ fn packages(text: &str, line: &Line, found: &mut Found) {
     for package in HDK.captures_iter(text) {
         found.add_version(&package[2], &package[3], line, form, rank);
         arch(package.get(4), found);
-        // Drivers are made for a chip, and install on no other.
+        // A driver package is built for one chip and does not install on others.
         match package.get(1).map(|chip| chip.as_str()) {
             Some(server @ ("A3" | "a3")) => {
                 found.add("server", &server.to_ascii_uppercase(), line, form, Rank::Derived);
@@ -185,7 +185,7 @@ fn packages(text: &str, line: &Line, found: &mut Found) {
 
 fn wheels(text: &str, line: &Line, found: &mut Found) {
     let (form, rank) = (Form::PackageFile, Rank::Derived);
-    // Wheels of the same package are a choice.
+    // Wheels of the same package are alternatives.
     let mut names: Vec<&str> = WHEEL
         .captures_iter(text)
         .filter_map(|wheel| wheel.get(1))

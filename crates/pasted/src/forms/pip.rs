@@ -20,7 +20,7 @@ static HAVE: LazyLock<Regex> =
 static SATISFIED: LazyLock<Regex> = LazyLock::new(|| {
     regex(r"^Requirement already satisfied: ([A-Za-z][\w.-]*)\S* .*\((\d[\w.+-]*)\)\s*$")
 });
-/// What pip says about versions that are not installed.
+/// Messages of pip about versions that are not installed.
 static CHATTER: LazyLock<Regex> = LazyLock::new(|| {
     regex(concat!(
         r"^(?:Collecting|Downloading|Using cached|Looking in|Found existing|Uninstalling|Attempting uninstall|Requirement already|Building wheel|Created wheel|Stored in|Obtaining|Preparing|Processing|Installing collected|Would install|Successfully uninstalled|INFO: pip|Defaulting)\b",
@@ -43,14 +43,14 @@ static CHANGE_DIR: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\bcd (?:\S*/)?([\w.-]+)/?\s*(?:$|&&|;)"));
 static CHECKOUT: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\bgit (?:checkout|switch) (?:-b \S+ )?(?:tags/)?v?(\d+\.\d\S*)"));
-/// Words that make a command an example of somebody else.
+/// Words that mark a command as an example of another author.
 static ADVICE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?i)\b(?:should|please|try|you (?:can|could|may|need)|recommend|suggest|instead|fix)|建议|请|尝试|试试|可以|需要",
     )
 });
 
-/// pip found no such version, so the command that asked for it installed nothing.
+/// pip found no such version, so the command that requested it installed nothing.
 static MISSING: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?:No matching distribution found for|satisfies the requirement) ([A-Za-z][\w.-]*)==(\d[\w.+-]*)",

@@ -1,7 +1,7 @@
 //! Versions in sentences: `在 CANN 8.0.RC3 上`, `torch_npu2.4.0 和CANN 8.0.RC3冲突`.
 //!
-//! A sentence needs a sign that it is about the machine of the author; a title has it by its
-//! place. Everything else that names a version may be about any machine.
+//! A sentence must contain a sign that it is about the machine of the author; a title counts
+//! because of its position. Any other text with a version may be about any machine.
 
 use std::sync::LazyLock;
 
@@ -23,7 +23,7 @@ static MENTION: LazyLock<Regex> = LazyLock::new(|| {
 });
 static REVERSED: LazyLock<Regex> =
     LazyLock::new(|| regex(&format!(r"(?i)(\d[0-9A-Za-z.+-]*)\s*(?:版本)?\s*的\s*({NAME})")));
-/// `torch降级到2.3.1后`, `upgraded torch to 2.6.0`: the second version is present.
+/// `torch降级到2.3.1后`, `upgraded torch to 2.6.0`: the second version is installed.
 static MOVED: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(
         r"(?i)({NAME})\s*(?:版本)?\s*(?:从\s*v?\S+?\s*)?(?:升级|降级|更新|升|降|回退|切换|换|改)(?:到|至|成|为)(?:了)?\s*v?(\d[0-9A-Za-z.+]*)\s*(?:版本)?\s*(?:后|了|之后|以后)"
@@ -56,11 +56,11 @@ static SIGN: LazyLock<Regex> = LazyLock::new(|| {
         r"|\busing\b|\buse\b|\bwith\b|\brunning\b|\brun on\b|\bon\b|\binstalled\b|\bhave\b|\bmy\b|\bour\b|\benvironment\b|\benv\b|\bversion is\b|\bi'm\b|\bam on\b|\bunder\b"
     ))
 });
-/// `torch版本2.1 python版本3.8`: twice in a clause it is a list of what is installed.
+/// `torch版本2.1 python版本3.8`: two of them in a clause are a list of installed components.
 static TERSE: LazyLock<Regex> = LazyLock::new(|| {
     regex(&format!(r"(?i)(?:{NAME})\s?版本\s?v?\d[\w.+]*\s+(?:{NAME})\s?版本\s?v?\d"))
 });
-/// Who follows a guide speaks about the own machine.
+/// Words of an author who follows a guide, and so describes their own machine.
 static FOLLOWS: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?:按照?|跟着)(?:官方|官网)?的?(?:教程|手册|说明|文档)"));
 /// Other projects and people: `X recommends`, `the guide uses`.

@@ -13,15 +13,15 @@ use crate::version::{regex, version_at};
 
 static BANNER: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^Python (\d\.\d{1,2}\.\d{1,2}\S{0,4})(?:$| \(| \||\s+::)"));
-/// The most lines of a log between a command and what it printed.
+/// Maximum number of log lines between a command and its output.
 const MAX_LOG: usize = 12;
 static PRINTED: LazyLock<Regex> = LazyLock::new(|| regex(r"\b(\w+)\.__version__"));
 
-/// `torch_npu.__version__: 2.5.1`, which nobody writes in code without quotation marks.
+/// `torch_npu.__version__: 2.5.1`, which code would not contain without quotation marks.
 static TOLD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"^(\w+)\.__version__\s*[:=]\s*(\d[\w.+]*)$"));
 static COUNTED: LazyLock<Regex> = LazyLock::new(|| regex(r"\bnpu\.device_count\(\)\)?[\x22']?$"));
-/// Programs that print nothing but their version.
+/// Programs that print only their version.
 static ASKED: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?:^|\s)(vllm|sglang|lmdeploy|verl) (?:--version|-v|version)$"));
 
@@ -79,8 +79,8 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
     }
 }
 
-/// `print(torch.__version__, torch_npu.__version__)` and the line that it printed, which may be
-/// behind lines of a log.
+/// Reads `print(torch.__version__, torch_npu.__version__)` and the line that it printed, which may
+/// follow lines of a log.
 fn printed(lines: &[Line], index: usize, found: &mut Found) {
     let Some(line) = lines.get(index).filter(|line| line.text.contains(".__version__")) else {
         return;

@@ -45,7 +45,7 @@ static ARCH_WORD: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)\b(aarch64|arm64|x86_64|x86-64|x86|amd64)\b"));
 static TRAILING_ARCH: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)\s*[(/,-]?\s*\b(?:aarch64|x86_64|arm64|amd64)\b\)?\s*$"));
-/// A remark about where a distribution comes from: `CTyunOS 22.06(基于openEuler)`.
+/// A remark about the origin of a distribution: `CTyunOS 22.06(基于openEuler)`.
 static ORIGIN: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i)\s*[(,]?\s*(?:基于|兼容|based on|derived from|compatible with)"));
 /// A distribution with its version.
@@ -118,7 +118,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
     }
 }
 
-/// A system that is called that of the host is the only one if the text has no container.
+/// A system described as that of the host is the only one if the text has no container.
 pub(super) fn host_without_container(lines: &[Line], found: &mut Found) {
     let stated = |name: &str, found: &Found| {
         found.candidates.iter().find(|one| one.name == name && one.doubt.is_none()).cloned()
@@ -155,7 +155,7 @@ fn linux(parts: &Captures, line: &Line, form: Form, found: &mut Found) {
     }
 }
 
-/// The architecture and the host that the name of a kernel contains.
+/// Reads the architecture and the host system in the name of a kernel.
 pub(super) fn of_kernel(value: &str, kernel: &str, line: &Line, form: Form, found: &mut Found) {
     for arch in ["aarch64", "x86_64"] {
         if value.contains(&format!(".{arch}")) {
@@ -226,7 +226,7 @@ fn words(text: &str, line: &Line, found: &mut Found) {
 
 /// `aarch64` or `x86_64`, from a value that begins with one of the usual names.
 pub(super) fn arch(value: &str) -> Option<&'static str> {
-    // A label says that it is an architecture: `架构: ARM`.
+    // The label shows that it is an architecture: `架构: ARM`.
     if value.eq_ignore_ascii_case("arm") || value.eq_ignore_ascii_case("arm架构") {
         return Some("aarch64");
     }
@@ -280,13 +280,14 @@ pub(super) fn os(value: &str) -> Option<String> {
     if name == "Ubuntu" {
         let mut parts = version.split('.');
         let year: u32 = parts.next()?.parse().ok()?;
-        // Also keeps `Ubuntu 9.4.0-1ubuntu1`, a version of GCC, out.
+        // Also excludes `Ubuntu 9.4.0-1ubuntu1`, a version of GCC.
         if !(14..=30).contains(&year) || version.contains('-') {
             return None;
         }
     }
     if name.is_empty() {
-        // Names of other systems have several words: as written, without the architecture.
+        // Names of other systems have several words. They are kept as written, without the
+        // architecture.
         let end = whole.find([',', ';', '。']).unwrap_or(whole.len());
         let text = whole.get(..end)?;
         let text = text.get(..ORIGIN.find(text).map_or(text.len(), |m| m.start()))?;

@@ -1,6 +1,6 @@
 //! Tables in Markdown and HTML with the environment.
 //!
-//! A table of a manual lists many versions; that of an environment has one value for each label.
+//! A table of a manual lists many versions. A table of an environment has one value per label.
 
 use std::sync::LazyLock;
 
@@ -32,7 +32,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
 
 fn table_end(lines: &[Line], from: usize, found: &Found) -> usize {
     let mut end = from;
-    // Without a mark at its ends a table has a rule below its head.
+    // A table without marks at its ends has a rule below its head.
     let open = lines.get(from + 1).is_some_and(|rule| RULE.is_match(&rule.text));
     while let Some(line) = lines.get(end)
         && !found.is_taken(end)
@@ -68,7 +68,7 @@ fn table(lines: &[Line], from: usize, end: usize, found: &mut Found) {
     let Some((_, head)) = rows.first() else { return };
     let labels = |row: &[&str]| row.iter().filter(|cell| names::of_label(cell).is_some()).count();
     if labels(head) >= 2 {
-        // Labels above, values below. Several rows are a table of a manual.
+        // Labels above, values below. Several rows of values are a table of a manual.
         let data = rows.get(1..).unwrap_or_default();
         for (line, row) in data {
             if row.len() != head.len() {

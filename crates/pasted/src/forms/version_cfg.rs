@@ -1,7 +1,7 @@
 //! `version.cfg` of a toolkit: `runtime_running_version=[7.3.0.1.231:8.0.RC2]`.
 //!
-//! Each component has the version that runs, the one that was upgraded and the one that was
-//! installed first. The version of CANN is behind the colon.
+//! Each component has the running version, the upgraded one and the one that was installed first.
+//! The version of CANN follows the colon.
 
 use std::sync::LazyLock;
 
@@ -28,7 +28,7 @@ pub(super) fn read(lines: &[Line], found: &mut Found) {
         let Some(entry) = ENTRY.captures(&line.text) else { continue };
         found.take(index);
         if entry[2] == *"running" {
-            // The toolkit and its parts; packages of kernels can be of another version.
+            // The toolkit and its parts; kernel packages can have another version.
             let part = matches!(&entry[1], "runtime" | "toolkit" | "compiler" | "hccl" | "opp");
             if part && !running.iter().any(|(_, version)| *version == entry[3]) {
                 running.push((index, entry[3].to_owned()));

@@ -1,4 +1,4 @@
-//! What tools print. All texts are invented; versions and numbers are those of no machine.
+//! Output of tools. All texts are invented; versions and numbers do not come from a real machine.
 
 use super::{Case, check};
 

@@ -1,8 +1,8 @@
-//! Texts that take long where a reader looks at a line more than a few times.
+//! Texts that take long if a reader examines a line more than a few times.
 
 use crate::read;
 
-/// Each is repeated; a line that is looked at for every other line would take hours.
+/// Each piece is repeated. Examining a line for every other line would take hours.
 const PIECES: [&str; 36] = [
     "foo 1.2\n",
     "foo 1.2\nbar  1.3\n",

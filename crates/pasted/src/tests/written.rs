@@ -1,4 +1,4 @@
-//! Ways of writing that people use in lists, scripts and titles. All texts are invented.
+//! Common notations in lists, scripts and titles. All texts are invented.
 
 use super::{Case, check};
 
@@ -6,7 +6,7 @@ use super::{Case, check};
 fn versions_and_their_owners() {
     check(&[
         Case("vllm-ascend: v0.12.0rc1", &["vllm_ascend=0.12.0rc1"]),
-        // The version behind the name of another component belongs to that one.
+        // The version after the name of another component belongs to that component.
         Case("vllm-ascend: vLLM 0.14.1 + vllm-ascend", &["vllm=0.14.1"]),
         Case("CANN toolkit & kernels 8.3.RC1", &["cann=8.3.RC1"]),
         Case("'CANN:8.3.RC1'", &["cann=8.3.RC1"]),
@@ -39,7 +39,7 @@ fn lines_with_numbers() {
             "     1  # version: 1.0\n     2  runtime_running_version=[7.7.0.1.231:8.2.RC1]\n     3  toolkit_running_version=[7.7.0.1.231:8.2.RC1]",
             &["cann=8.2.RC1"],
         ),
-        // Two rows, or numbers that do not begin with 1, are something else.
+        // Two rows, or numbers that do not begin with 1, have another meaning.
         Case("4  Version=25.1.rc1\n5  ascendhal_version=7.35.23\n6  tsfw_version=1.0", &[]),
     ]);
 }
@@ -59,7 +59,7 @@ fn scripts_that_set_variables() {
             "```\nexport HCCL_BUFFSIZE=512\n# more\nexport VLLM_USE_V1=1\n\nexport HCCL_BUFFSIZE=800\n```",
             &["env.HCCL_BUFFSIZE=800", "env.VLLM_USE_V1=1"],
         ),
-        // The first program saw the first value.
+        // The first program ran with the first value.
         Case("export HCCL_BUFFSIZE=512\nbash run.sh\nexport HCCL_BUFFSIZE=800", &[]),
         Case("```\nexport HCCL_BUFFSIZE=512\n```\n\n```\nexport HCCL_BUFFSIZE=800\n```", &[]),
         Case(
@@ -88,7 +88,7 @@ fn machines_in_few_words() {
             "/x/_ext.cpython-310-x86_64-linux-gnu.so: undefined symbol: f",
             &["arch=x86_64", "python=3.10"],
         ),
-        // Words in the names of directories are no words of the sentence.
+        // Words in the names of directories are not words of the sentence.
         Case("# 910B4启动失败: aclInit at file /work/fine/runtime.cc line 7", &["npu=910B4"]),
     ]);
 }

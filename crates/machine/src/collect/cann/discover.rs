@@ -1,4 +1,4 @@
-//! Where CANN is installed.
+//! Finds CANN installations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,20 +8,21 @@ use base::version::CannVersion;
 use facts::FileKind;
 use facts::{CannLink, Facts, InfoFile, is_below};
 
-/// The most installations that are looked at; a hostile tree may have any number.
+/// Maximum number of installations; a hostile tree may have any number.
 const MAX_INSTALLS: usize = 64;
-/// The most entries of a directory that are looked at.
+/// Maximum number of entries read from a directory.
 const MAX_ENTRIES: usize = 256;
-/// How far above a directory that a variable names its installation is looked for.
+/// Maximum number of parent directories that are searched for the installation of a directory named
+/// by a variable.
 const MAX_CLIMB: usize = 10;
 
-/// Kinds of packages that bring a whole installation.
+/// Kinds of packages that contain a complete installation.
 pub(super) const KINDS: &[&str] = &["toolkit", "nnae", "nnrt"];
 
 /// Directories of an installation that `latest` links to one by one.
 const LINKED: &[&str] = &["compiler", "runtime", "hccl", "opp", "toolkit", "opp_kernel"];
 
-/// The directories below which installations are looked for, in the order of the search.
+/// The directories below which installations are searched, in search order.
 pub(super) fn bases(sysroot: &Sysroot, facts: &Facts) -> Vec<String> {
     let mut bases = vec!["/usr/local/Ascend".to_owned()];
     let field = |info: &Option<InfoFile>, key: &str| {
@@ -47,20 +48,20 @@ pub(super) fn bases(sysroot: &Sysroot, facts: &Facts) -> Vec<String> {
         .collect()
 }
 
-/// The directory that holds `path`.
+/// The parent directory of `path`.
 pub(super) fn parent(path: &str) -> Option<&str> {
     path.trim_end_matches('/').rsplit_once('/').map(|(head, _)| head).filter(|p| !p.is_empty())
 }
 
-/// What the search found.
+/// The results of the search.
 pub(super) struct Discovery<'a> {
     sysroot: &'a Sysroot,
     bases: Vec<String>,
     roots: BTreeSet<String>,
-    /// Directories of links, and the installation that most of their links lead to.
+    /// Directories of links, and the installation that most of their links point to.
     aliases: BTreeMap<String, Option<String>>,
     links: BTreeMap<String, CannLink>,
-    /// What [`Discovery::examine`] said of a real path.
+    /// Results of [`Discovery::examine`] by real path.
     known: BTreeMap<String, Option<String>>,
 }
 
@@ -89,7 +90,7 @@ impl<'a> Discovery<'a> {
         self.links.into_values().collect()
     }
 
-    /// The installation that a real path belongs to, through a directory of links too.
+    /// The installation that contains a real path, also through a directory of links.
     pub(super) fn root_of(&self, real: &str) -> Option<&str> {
         let of_alias = || self.aliases.iter().find(|(dir, _)| is_below(real, dir));
         self.roots
@@ -99,7 +100,7 @@ impl<'a> Discovery<'a> {
             .map(String::as_str)
     }
 
-    /// Looks at the places below `base` where installers put things.
+    /// Searches the default locations of installers below `base`.
     pub(super) fn search_base(&mut self, base: &str) {
         if !self.sysroot.is_dir(base) {
             return;
@@ -121,7 +122,7 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// Looks at a directory that the environment names, and at those above it.
+    /// Searches a directory named by the environment, and its parent directories.
     pub(super) fn search_upwards(&mut self, place: &str) {
         let mut at = Some(place);
         for _ in 0..MAX_CLIMB {
@@ -138,7 +139,7 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// Looks at one directory or link: notes the link, and the installation behind it.
+    /// Examines one directory or link: records the link and its installation.
     fn entry(&mut self, path: &str) -> Option<String> {
         let is_link = self.sysroot.lstat(path).is_ok_and(|stat| stat.kind == FileKind::Link);
         let real = self.sysroot.real(path).ok();
@@ -157,7 +158,7 @@ impl<'a> Discovery<'a> {
         }
     }
 
-    /// The root of the installation that `real` is, or that it links to.
+    /// The root of the installation that `real` is, or links to.
     fn examine(&mut self, real: &str) -> Option<String> {
         if let Some(known) = self.known.get(real) {
             return known.clone();
@@ -168,7 +169,7 @@ impl<'a> Discovery<'a> {
     }
 
     fn examine_anew(&mut self, real: &str) -> Option<String> {
-        // `<root>/<arch>-linux` holds an info file too, but the root is above it.
+        // `<root>/<arch>-linux` contains an info file too, but the root is above it.
         if real.ends_with("-linux") || !self.sysroot.is_dir(real) {
             return None;
         }
@@ -182,7 +183,7 @@ impl<'a> Discovery<'a> {
         Some(real.to_owned())
     }
 
-    /// Whether `dir` is a directory of links into an installation, as `latest` is up to 8.3.
+    /// The installation of a directory of links, such as `latest` up to 8.3.
     fn examine_alias(&mut self, dir: &str) -> Option<String> {
         let mut links = Vec::new();
         for name in LINKED {
@@ -224,7 +225,7 @@ impl<'a> Discovery<'a> {
         root
     }
 
-    /// Whether a directory looks like the root of an installation, be it a damaged one.
+    /// Returns whether a directory looks like the root of an installation, even a damaged one.
     fn is_install(&self, dir: &str) -> bool {
         let there = |name: &str| self.sysroot.exists(&format!("{dir}/{name}"));
         let info = |place: &str| {
@@ -241,7 +242,8 @@ impl<'a> Discovery<'a> {
     }
 }
 
-/// Whether the last part of a path is what installers call an installation or a link to one.
+/// Returns whether the last part of a path is a name that installers use for an installation or a
+/// link to one.
 fn is_version_name(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     let version = name.strip_prefix("cann-").unwrap_or(name);

@@ -1,4 +1,4 @@
-//! Directories of the Ascend stack that environment variables name.
+//! Directories of the Ascend stack named by environment variables.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::discover::{Discovery, parent};
 use crate::sysroot::{ReadError, Sysroot};
 use facts::{Env, EnvPath, NodeOwner, SearchEntry};
 
-/// Variables that hold one directory of CANN or NNAL.
+/// Variables that contain one directory of CANN or NNAL.
 const SINGLE: &[&str] = &[
     "ASCEND_HOME_PATH",
     "ASCEND_TOOLKIT_HOME",
@@ -18,19 +18,19 @@ const SINGLE: &[&str] = &[
     "ASDOPS_HOME_PATH",
 ];
 
-/// Variables with a list of directories that are all meant for the stack.
+/// Variables with a list of directories that all belong to the stack.
 const OWN_LISTS: &[&str] = &["ASCEND_CUSTOM_OPP_PATH"];
 
-/// Search paths of which it matters who may write to them.
+/// Search paths whose write permissions matter.
 const SEARCH: &[&str] = &["LD_LIBRARY_PATH", "PYTHONPATH", "LD_PRELOAD"];
 
-/// Variables that hold a list of directories.
+/// Variables that contain a list of directories.
 const LISTS: &[&str] = &["LD_LIBRARY_PATH", "PYTHONPATH", "PATH", "CMAKE_PREFIX_PATH"];
 
-/// The most entries of one variable that are looked at.
+/// Maximum number of entries read from one variable.
 const MAX_ENTRIES: usize = 512;
 
-/// Directories from which to look for installations that lie elsewhere.
+/// Directories from which to search for installations outside of the default locations.
 pub(super) fn places(env: &Env) -> Vec<String> {
     let single = SINGLE
         .iter()
@@ -48,7 +48,7 @@ pub(super) fn places(env: &Env) -> Vec<String> {
         .collect()
 }
 
-/// Every entry of those variables that leads to an installation, or looks as if it should.
+/// Every entry of those variables that is in an installation, or whose name suggests one.
 pub(super) fn paths(sysroot: &Sysroot, found: &Discovery<'_>) -> Vec<EnvPath> {
     let env = sysroot.env();
     let resolve = |variable: &str, entry: &str| {
@@ -77,7 +77,7 @@ pub(super) fn paths(sysroot: &Sysroot, found: &Discovery<'_>) -> Vec<EnvPath> {
     paths
 }
 
-/// The part of a path that exists.
+/// The longest existing part of a path.
 fn nearest(sysroot: &Sysroot, path: &str) -> Option<String> {
     let mut at = parent(path);
     while let Some(dir) = at {
@@ -89,12 +89,12 @@ fn nearest(sysroot: &Sysroot, path: &str) -> Option<String> {
     None
 }
 
-/// What lies behind the entries of the search paths.
+/// The state of the entries of the search paths.
 pub(super) fn entries(sysroot: &Sysroot) -> Vec<SearchEntry> {
     let env = sysroot.env();
     let mut entries = Vec::new();
     for variable in SEARCH {
-        // ld.so takes blanks for separators in LD_PRELOAD too.
+        // ld.so also accepts blanks as separators in LD_PRELOAD.
         let split = |c: char| c == ':' || (*variable == "LD_PRELOAD" && c == ' ');
         let value = env.non_empty(variable).unwrap_or_default();
         for entry in value.split(split).take(MAX_ENTRIES).filter(|_| !value.is_empty()) {
@@ -111,7 +111,7 @@ pub(super) fn entries(sysroot: &Sysroot) -> Vec<SearchEntry> {
     entries
 }
 
-/// Whether a path has a part that only the Ascend stack uses.
+/// Returns whether a path has a part that only the Ascend stack uses.
 fn is_ascend_like(path: &str) -> bool {
     path.split('/').any(|part| {
         part.eq_ignore_ascii_case("ascend")

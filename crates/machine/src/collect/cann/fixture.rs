@@ -15,7 +15,7 @@ pub fn write(root: &Path, path: &str, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Makes a symbolic link below `root`.
+/// Creates a symbolic link below `root`.
 pub fn link(root: &Path, path: &str, target: &str) {
     let path = root.join(path.trim_start_matches('/'));
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -45,7 +45,7 @@ fn content(root: &Path, dir: &str, soc: &str) {
     write(root, &format!("{dir}/bin/bishengir"), "");
 }
 
-/// An installation as CANN up to 8.3 lays it out, `latest` included.
+/// Creates an installation with the layout of CANN up to 8.3, including `latest`.
 pub fn old_layout(root: &Path, base: &str, version: &str) {
     let dir = format!("{base}/ascend-toolkit/{version}");
     let info = format!("package_name=Ascend-cann-toolkit\nversion={version}\narch=aarch64\n");
@@ -77,7 +77,7 @@ pub fn old_layout(root: &Path, base: &str, version: &str) {
     write(root, &format!("{base}/ascend-toolkit/set_env.sh"), "");
 }
 
-/// As CANN from 8.5 on.
+/// Creates an installation with the layout of CANN 8.5 and later.
 pub fn new_layout(root: &Path, base: &str, version: &str) {
     let dir = format!("{base}/cann-{version}");
     let info = format!("package_name=Ascend-cann-toolkit\nversion={version}\narch=aarch64\n");

@@ -1,4 +1,4 @@
-//! What lies in one installation.
+//! Reads the contents of one installation.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use base::version::CannVersion;
 use facts::FileKind;
 use facts::{Access, CannInstall, InfoFile, NodeOwner};
 
-/// Libraries that frameworks link: the `NEEDED` entries of `torch_npu` in 14 published wheels
-/// (2.1 to 2.14), all of which a toolkit brings.
+/// Libraries that frameworks link: the `NEEDED` entries of `torch_npu` in 14 published wheels (2.1
+/// to 2.14). A toolkit contains all of them.
 pub(super) const LIBRARIES: &[&str] = &[
     "libascendcl.so",
     "libhccl.so",
@@ -24,7 +24,7 @@ pub(super) const LIBRARIES: &[&str] = &[
     "libfmk_parser.so",
 ];
 
-/// Libraries that come with some versions or packages only; listed where they are there.
+/// Libraries of some versions or packages; listed if they exist.
 const OPTIONAL: &[&str] = &[
     "libruntime.so",
     "libopapi.so",
@@ -38,10 +38,10 @@ const OPTIONAL: &[&str] = &[
 /// Modules of the operator compiler below `python/site-packages`.
 const PYTHON: &[&str] = &["te", "tbe"];
 
-/// Kernels that were compiled ahead, one directory per `SoC`.
+/// Precompiled kernels, one directory per `SoC`.
 const KERNELS: &str = "opp/built-in/op_impl/ai_core/tbe/kernel";
 
-/// The most components that are looked at.
+/// Maximum number of components.
 const MAX_COMPONENTS: usize = 256;
 
 /// Reads the installation with this root.
@@ -116,7 +116,7 @@ fn read_infos(sysroot: &Sysroot, install: &mut CannInstall) {
     }
 }
 
-/// Whether a package brings operators or their kernels.
+/// Returns whether a package contains operators or their kernels.
 fn is_ops(package: &str, info: &InfoFile) -> bool {
     let name = info.get("package_name").unwrap_or_default();
     package.starts_with("ops")
@@ -149,14 +149,14 @@ fn read_component(sysroot: &Sysroot, install: &mut CannInstall, path: &str, name
         install.components.insert(name.to_owned(), info);
         return;
     }
-    // What installers put beside it; other directories have no version.
+    // Installers put `ascend_install.info` into components; other directories have no version.
     let there = |file: &str| sysroot.is_file(&format!("{path}/{file}"));
     if there("ascend_install.info") && !sysroot.exists(&format!("{path}/version.info")) {
         install.unversioned.push(path.to_owned());
     }
 }
 
-/// The version and where it was read: info file, `version.cfg`, components, directory name.
+/// The version and its source: info file, `version.cfg`, components, directory name.
 fn version(sysroot: &Sysroot, install: &CannInstall) -> Option<(String, Evidence)> {
     if let Some(info) = &install.info
         && let Some(version) = info.get("version")
@@ -226,7 +226,7 @@ fn custom_opp(sysroot: &Sysroot, root: &str) -> (Vec<(String, bool)>, Option<u32
     (names, config.lines.get("load_priority").copied())
 }
 
-/// The paths without which nothing of it can be used, that the process may not read.
+/// The essential paths that the process cannot read.
 fn unreadable(sysroot: &Sysroot, install: &CannInstall) -> Vec<String> {
     let root = &install.path;
     let mut paths: Vec<String> = Vec::new();

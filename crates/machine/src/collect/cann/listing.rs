@@ -1,8 +1,8 @@
-//! Directory listings in which a missing directory is empty.
+//! Directory listings that treat a missing directory as empty.
 
 use crate::sysroot::{ReadError, Sysroot};
 
-/// The names in a directory; none if it does not exist. Other errors are noted.
+/// The names in a directory; none if it does not exist. Other errors are recorded.
 pub(in crate::collect) fn names(sysroot: &Sysroot, dir: &str) -> Vec<String> {
     match sysroot.list(dir) {
         Ok(names) => names,

@@ -1,8 +1,8 @@
-//! CANN installations, and what the environment says about them.
+//! CANN installations, and the environment variables that refer to them.
 //!
-//! Up to 8.3 a toolkit lies in `ascend-toolkit/<version>`, and `ascend-toolkit/latest` is a
-//! directory whose entries are links into it. From 8.5 on it lies in `cann-<version>`, and
-//! `cann` and `ascend-toolkit/latest` are links. Sources: the file tree of CANN 8.1.RC1,
+//! Up to 8.3 a toolkit is in `ascend-toolkit/<version>`, and `ascend-toolkit/latest` is a directory
+//! whose entries are links into it. From 8.5 on it is in `cann-<version>`, and `cann` and
+//! `ascend-toolkit/latest` are links. Sources: the file tree of CANN 8.1.RC1,
 //! `scripts/package/runtime` of cann/runtime.
 
 mod discover;

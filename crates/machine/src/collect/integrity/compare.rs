@@ -1,4 +1,4 @@
-//! One file after the other: is it what RECORD says?
+//! Compares each file with its entry in RECORD.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -11,38 +11,38 @@ use base::progress::Progress;
 use facts::FileDifference;
 use facts::FileKind;
 
-/// A file that a RECORD, or a manifest, speaks about.
+/// A file listed in a RECORD or a manifest.
 #[derive(Debug, Clone)]
 pub(super) struct Target {
     /// Path on the machine.
     pub(super) path: String,
-    /// Size in bytes, if it is said.
+    /// Size in bytes, if listed.
     pub(super) size: Option<u64>,
-    /// Hash, if it is said.
+    /// Hash, if listed.
     pub(super) hash: Option<Sha256>,
-    /// The line of RECORD that says it.
+    /// The line of RECORD with these values.
     pub(super) line: Option<u32>,
 }
 
 impl Target {
-    /// Whether a hash is lacking that ought to be there. RECORD cannot hold its own.
+    /// Returns whether a required hash is missing. RECORD cannot contain its own.
     pub(super) fn is_unhashed(&self) -> bool {
         self.hash.is_none() && !self.path.ends_with(".dist-info/RECORD")
     }
 }
 
-/// What a file turned out to be.
+/// The state of a compared file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum State {
-    /// As far as was looked, it is what it should be; its size, and its hash if it was computed.
+    /// As expected, as far as it was examined; its size, and its hash if it was computed.
     Fine(u64, Option<Sha256>),
-    /// There, and of another size.
+    /// It exists with a different size.
     Size(u64),
-    /// There, of the right size, and of another content.
+    /// It exists with the right size and different content.
     Content(u64, Sha256),
-    /// Not there.
+    /// It does not exist.
     Missing,
-    /// Something else than a regular file.
+    /// It is not a regular file.
     WrongType(&'static str),
     /// Only its size was recorded.
     Partial(u64),
@@ -53,19 +53,20 @@ pub(super) enum State {
 /// All files of one RECORD, compared.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
-    /// In the order of their paths on the machine.
+    /// Sorted by path on the machine.
     files: Vec<(Target, State)>,
-    /// Files that were hashed.
+    /// Number of hashed files.
     pub(super) hashed: u32,
-    /// Bytes that were hashed.
+    /// Number of hashed bytes.
     pub(super) bytes: u64,
-    /// Whether a file could not be hashed since only a part of it was recorded.
+    /// Whether a file could not be hashed because only a part of it was recorded.
     pub(super) partial: bool,
 }
 
-/// The files below the site directory that the rows speak about, and how many rows lead
-/// elsewhere. Those are scripts (`../../bin/torch_npu_run`, which pip rewrites), or a RECORD that
-/// wants us to look at files which are none of its business. Byte code is made by the installer.
+/// The files below the site directory that the rows list, and the number of rows that point
+/// elsewhere. Those are scripts (`../../bin/torch_npu_run`, which pip rewrites), or rows of a
+/// malicious RECORD that points to unrelated files. Byte code is omitted, because the installer
+/// creates it.
 pub(super) fn targets(site_dir: &str, rows: Vec<Row>) -> (Vec<Target>, u32) {
     let mut targets: Vec<Target> = Vec::with_capacity(rows.len());
     let mut outside = 0;
@@ -81,7 +82,7 @@ pub(super) fn targets(site_dir: &str, rows: Vec<Row>) -> (Vec<Target>, u32) {
             None => outside += 1,
         }
     }
-    // Of several rows for one file, the last counts.
+    // If a file has several rows, the last one counts.
     targets.sort_by(|a, b| a.path.cmp(&b.path));
     targets.dedup_by(|later, kept| {
         let same = later.path == kept.path;
@@ -93,7 +94,7 @@ pub(super) fn targets(site_dir: &str, rows: Vec<Row>) -> (Vec<Target>, u32) {
     (targets, outside)
 }
 
-/// The path of a row that stays below the site directory, without `.` and doubled slashes.
+/// The path of a row inside the site directory, without `.` and doubled slashes.
 pub(super) fn below(site_dir: &str, row: &str) -> Option<String> {
     if row.starts_with('/') {
         return None;
@@ -130,13 +131,13 @@ impl Comparison {
         compared
     }
 
-    /// What became of the file at `path`, if it was compared.
+    /// The state of the file at `path`, if it was compared.
     pub(super) fn get(&self, path: &str) -> Option<&State> {
         let at = self.files.binary_search_by(|(target, _)| target.path.as_str().cmp(path));
         at.ok().map(|at| &self.files[at].1)
     }
 
-    /// Hashes all files whose size is right, on all cores, the largest first, so that no core is
+    /// Hashes all files with the right size, on all cores, the largest first, so that no core is
     /// left with a large file at the end.
     fn hash(&mut self, sysroot: &Sysroot, states: &mut [(Target, State)], progress: &Progress) {
         let mut queue: Vec<(usize, u64)> = states
@@ -175,7 +176,7 @@ impl Comparison {
         }
     }
 
-    /// The files that are not what they should be: code before metadata, then by path.
+    /// The files that differ: code before metadata, then by path.
     pub(super) fn differences(&self) -> Vec<FileDifference> {
         let mut found: Vec<FileDifference> =
             self.files.iter().filter_map(|(target, state)| difference(target, state)).collect();
@@ -184,7 +185,7 @@ impl Comparison {
     }
 }
 
-/// Compares one file with what is expected of it.
+/// Compares one file with its expected size and hash.
 pub(super) fn compare_one(sysroot: &Sysroot, target: &Target) -> State {
     match sizes(sysroot, target) {
         State::Fine(size, _) if target.hash.is_some() => contents(sysroot, target, size, &|_| ()),
@@ -213,7 +214,7 @@ fn contents(sysroot: &Sysroot, target: &Target, size: u64, progress: &dyn Fn(u64
     }
 }
 
-/// The difference in words of the facts; `None` if there is none.
+/// The difference in the form of the facts; `None` if there is none.
 pub(super) fn difference(target: &Target, state: &State) -> Option<FileDifference> {
     let size = || target.size.map(|size| size.to_string()).unwrap_or_default();
     let (kind, expected, found) = match state {
@@ -231,7 +232,7 @@ pub(super) fn difference(target: &Target, state: &State) -> Option<FileDifferenc
     Some(FileDifference { path, kind: kind.to_owned(), expected, found, line })
 }
 
-/// As RECORD writes it.
+/// The hash in the notation of RECORD.
 fn spell(hash: Sha256) -> String {
     format!("sha256={}", hash.base64url())
 }

@@ -1,15 +1,15 @@
-//! A file that is not what RECORD says: was it edited, or is it damaged? An interpreter and the
-//! dynamic linker take an edited file. They refuse a module that does not parse, and a library
-//! that ends too early.
+//! Distinguishes edited files from damaged ones, if they differ from RECORD. An interpreter and the
+//! dynamic linker accept edited files. They refuse a module that does not parse, and a library that
+//! ends too early.
 
 use crate::elf::Object;
 use crate::sysroot::Sysroot;
 use facts::FileDifference;
 
-/// The most bytes of a module that are read.
+/// Maximum number of bytes read from a module.
 const MODULE_LIMIT: u64 = 1 << 20;
 
-/// Names the damage in `kind`, if there is any.
+/// Sets `kind` to the damage, if there is any.
 pub(super) fn examine(sysroot: &Sysroot, file: &mut FileDifference) {
     if file.path.ends_with(".py") {
         module(sysroot, file);
@@ -20,15 +20,16 @@ pub(super) fn examine(sysroot: &Sysroot, file: &mut FileDifference) {
     }
 }
 
-/// A module with NUL bytes, which a crash of the host leaves in files of the right size, or one
-/// that does not parse. An empty one parses.
+/// Detects a module with NUL bytes, which a crash of the host leaves in files of the right size, or
+/// one that does not parse. An empty one parses.
 fn module(sysroot: &Sysroot, file: &mut FileDifference) {
     let Ok(bytes) = sysroot.read(&file.path, MODULE_LIMIT) else { return };
     if bytes.contains(&0) {
         "nul".clone_into(&mut file.kind);
         return;
     }
-    // Half of a file often parses. It ends within a line, and editors end a file with one.
+    // Half of a file often parses. It usually ends within a line, while editors end a file with a
+    // line break.
     let expected = file.expected.parse().unwrap_or(0);
     if file.kind == "size"
         && bytes.len() < expected
@@ -37,7 +38,7 @@ fn module(sysroot: &Sysroot, file: &mut FileDifference) {
         "cut".clone_into(&mut file.kind);
         return;
     }
-    // Another encoding than UTF-8 may be declared: such a file is not judged.
+    // The file may declare an encoding other than UTF-8, so it is not examined.
     let Ok(text) = std::str::from_utf8(&bytes) else { return };
     let parsed = pysyntax::on_enough_stack(text, || pysyntax::parse_module(text, false).map(drop));
     if let Err(error) = parsed {

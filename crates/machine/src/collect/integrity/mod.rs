@@ -1,7 +1,8 @@
-//! Files of `torch_npu`: against the RECORD of the installation, and against the published wheel
-//! or the manifest that the user gave. Also what lies there and belongs to nothing.
+//! Compares the files of `torch_npu` with the RECORD of the installation, and with the published
+//! wheel or the manifest of the user. Also lists files in its directories that belong to no
+//! package.
 //!
-//! Of the other packages that programs for NPUs load, code and libraries against RECORD.
+//! For the other packages that NPU programs load, compares code and libraries with RECORD.
 
 mod compare;
 mod damage;
@@ -23,14 +24,14 @@ use facts::{Dist, Integrity, Link, PackageIntegrity, Python};
 
 /// The distribution whose files are examined.
 const PACKAGE: &str = "torch-npu";
-/// Further packages that are examined, whatever they link.
+/// Further packages that are examined, regardless of the libraries that they link.
 const OTHERS: [&str; 4] = ["mindspore", "torch", "triton-ascend", "vllm-ascend"];
-/// The most bytes of an `INSTALLER` that are read.
+/// Maximum number of bytes read from an `INSTALLER`.
 const INSTALLER_LIMIT: u64 = 100;
-/// The most files that are listed one by one in the facts; the total is given beside them.
+/// Maximum number of files listed in the facts, next to the total.
 const MAX_LISTED: usize = 50;
 
-/// What was compared before it is known which packages link something of Ascend.
+/// Comparisons that do not depend on the libraries that a package links.
 #[derive(Default)]
 pub(super) struct Begun {
     own: Vec<PackageIntegrity>,
@@ -38,8 +39,8 @@ pub(super) struct Begun {
     known: BTreeMap<String, PackageIntegrity>,
 }
 
-/// Compares the files of every installed `torch_npu`, and of the other packages that are compared
-/// whatever they link. This can run beside the resolution of libraries.
+/// Compares the files of every installed `torch_npu`, and of the other packages that are always
+/// compared. This can run in parallel with the resolution of libraries.
 pub(super) fn begin(sysroot: &Sysroot, python: &Python, options: &Options) -> Begun {
     let own = python.all_dists(PACKAGE).filter(|dist| dist.editable.is_none());
     let known = others(sysroot, python, |dist| OTHERS.contains(&dist.name.as_str()));
@@ -52,7 +53,7 @@ pub(super) fn begin(sysroot: &Sysroot, python: &Python, options: &Options) -> Be
     }
 }
 
-/// Compares the packages of which only their libraries say that they belong to the stack.
+/// Compares the packages that belong to the stack only because of the libraries that they link.
 pub(super) fn finish(
     sysroot: &Sysroot,
     python: &Python,
@@ -75,9 +76,9 @@ pub(super) fn finish(
     }
 }
 
-/// The packages beside `torch_npu` that programs for NPUs load and that are `wanted`. Where
-/// several packages are called triton, they share a directory, of which another collector speaks.
-/// conda moves libraries after RECORD was written.
+/// The packages other than `torch_npu` that NPU programs load and that are `wanted`. Packages
+/// called triton share a directory, which another collector covers. conda moves libraries after
+/// RECORD was written, so its packages are omitted.
 fn others<'a>(
     sysroot: &Sysroot,
     python: &'a Python,
@@ -90,7 +91,7 @@ fn others<'a>(
     };
     let mut seen = BTreeSet::new();
     let installed = python.dists.iter().filter(|dist| {
-        // The first on the path is imported.
+        // Python imports the first one on the path.
         seen.insert(dist.name.as_str())
             && dist.name != PACKAGE
             && dist.editable.is_none()
@@ -101,12 +102,12 @@ fn others<'a>(
     installed.collect()
 }
 
-/// Compares what is loaded or imported with RECORD: modules and shared libraries.
+/// Compares loaded and imported files with RECORD: modules and shared libraries.
 fn compare_code(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrity {
     let mut facts = about(dist);
     let path = format!("{}/RECORD", dist.path);
     let Ok(bytes) = sysroot.read(&path, record::RECORD_LIMIT) else {
-        // The collector of the distributions has said why.
+        // The collector of the distributions reports the reason.
         facts.hash_skipped = Some("no_record".to_owned());
         return facts;
     };
@@ -127,7 +128,7 @@ fn compare_code(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageInt
     facts
 }
 
-/// Whether an interpreter or the dynamic linker reads this file. `libx.so.2` counts too.
+/// Returns whether an interpreter or the dynamic linker reads this file. `libx.so.2` counts too.
 fn is_code(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.ends_with(".py") || name.ends_with(".so") || name.contains(".so.")
@@ -143,7 +144,7 @@ fn about(dist: &Dist) -> PackageIntegrity {
     }
 }
 
-/// Compares the files, and fills in what was found.
+/// Compares the files, and fills in the results.
 fn compare(
     sysroot: &Sysroot,
     facts: &mut PackageIntegrity,
@@ -199,7 +200,7 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
     let (targets, outside) = targets(&dist.site_dir, record.rows);
     facts.outside = outside;
     let compared = compare(sysroot, &mut facts, targets, options);
-    // A row that was not looked at may list what the others do not.
+    // An omitted row may list a file that no other row lists.
     if !facts.record_cut {
         (facts.unlisted, facts.unlisted_total) =
             listed(unlisted::unlisted(sysroot, &dist.site_dir, &compared));
@@ -208,7 +209,7 @@ fn examine(sysroot: &Sysroot, dist: &Dist, options: &Options) -> PackageIntegrit
     facts
 }
 
-/// The first few, and how many there are.
+/// The first entries, and the total number.
 fn listed<T>(mut all: Vec<T>) -> (Vec<T>, u32) {
     let total = count(all.len());
     all.truncate(MAX_LISTED);

@@ -1,4 +1,4 @@
-//! The collector over small trees.
+//! Tests of the collector with small trees.
 #![expect(clippy::disallowed_methods, reason = "the tests build the trees that are examined")]
 
 use std::os::unix::fs::symlink;
@@ -18,7 +18,7 @@ fn collect(sysroot: &Sysroot, python: &Python, link: &Link, options: &Options) -
     finish(sysroot, python, link, options, begin(sysroot, python, options))
 }
 
-/// A tree with an installed torch_npu, whose RECORD is written when it is read.
+/// A tree with an installed torch_npu. Its RECORD is written before the tree is read.
 struct Tree {
     dir: tempfile::TempDir,
     record: String,
@@ -46,7 +46,7 @@ impl Tree {
         self.dir.path().join(SITE.trim_start_matches('/')).join(path)
     }
 
-    /// A file that RECORD does not know.
+    /// Adds a file that RECORD does not list.
     fn stray(self, path: &str, content: &[u8]) -> Self {
         let at = self.at(path);
         std::fs::create_dir_all(at.parent().unwrap()).unwrap();
@@ -60,12 +60,12 @@ impl Tree {
         self
     }
 
-    /// A file as it was installed.
+    /// Adds a file that RECORD lists.
     fn file(self, path: &str, content: &[u8]) -> Self {
         self.row(path, content).stray(path, content)
     }
 
-    /// Three files and the rows that pip adds.
+    /// Three files, and the rows that pip adds.
     fn installed() -> Self {
         Self::new()
             .file("torch_npu/__init__.py", b"import os\n")
@@ -182,7 +182,7 @@ fn a_link_is_followed_inside_the_root_only() {
     let cache = tree.dir.path().join("cache.py");
     std::fs::write(&cache, b"x").unwrap();
     symlink("/cache.py", tree.at("torch_npu/a.py")).unwrap();
-    // The same file by its path on this host: below the root there is no such path.
+    // A link to the same file by its path on this host. Below the root, that path does not exist.
     symlink(&cache, tree.at("torch_npu/b.py")).unwrap();
     assert_eq!(kinds(&tree.hashed()), [("missing", "torch_npu/b.py")]);
 }
@@ -265,7 +265,7 @@ fn progress_ends_at_the_total() {
     assert_eq!(last, Some((200_018, 200_018)));
 }
 
-/// The manifest of [`Tree::installed`], with other content where `change` says so.
+/// The manifest of [`Tree::installed`], with different content for the files in `change`.
 fn manifest(change: &[(&str, &[u8])]) -> Options {
     let mut files = vec![
         ("torch_npu/__init__.py", b"import os\n".to_vec()),
@@ -321,17 +321,17 @@ fn a_python_file_that_was_changed_with_its_row_shows_in_the_digest() {
 
 #[test]
 fn another_build_has_no_library_in_common() {
-    // Against the published 2.9.0, of which it has the version number only.
+    // Compared with the published 2.9.0, with which it shares only the version number.
     let facts = Tree::installed().hashed();
     assert_eq!(facts.upstream.verdict, "other_build");
     assert!(facts.upstream.wheel.unwrap().contains("cp311-manylinux_2_28_x86_64"));
-    // A manifest says which build it has to be.
+    // A manifest requires a specific build.
     let options = manifest(&[
         ("torch_npu/lib/libtorch_npu.so", b"x"),
         ("torch_npu/_C.cpython-311-x86_64-linux-gnu.so", b"x"),
     ]);
     assert_eq!(Tree::installed().with(&options).upstream.verdict, "differs");
-    // Damage is not taken for another build.
+    // Damage is not reported as another build.
     let mut tree = Tree::installed();
     for path in ["lib/libtorch_npu.so", "_C.cpython-311-x86_64-linux-gnu.so"] {
         tree = tree.stray(&format!("torch_npu/{path}"), b"");
@@ -374,8 +374,8 @@ fn what_a_cut_record_may_list_is_not_called_unlisted() {
     assert_eq!(facts.unlisted_total, 0);
 }
 
-/// Of the other packages, code and libraries are compared: of those that are known, and of those
-/// with a library that the linker was asked about.
+/// Of the other packages, code and libraries are compared: of the known packages, and of those with
+/// a library that the linker examined.
 #[test]
 fn other_packages_are_compared_with_their_records() {
     let tree = tempfile::tempdir().unwrap();
@@ -425,7 +425,7 @@ fn other_packages_are_compared_with_their_records() {
     };
     assert_eq!(compared(true), of_both("size broken"));
     assert_eq!(compared(false), of_both("size"));
-    // Of the right size, and of NUL bytes.
+    // Files with the right size that contain NUL bytes.
     for name in ["mindspore", "sgl_kernel_npu"] {
         write(&format!("{name}/a.py"), b"\0");
     }

@@ -1,4 +1,5 @@
-//! What lies in the package's directory, or starts with every interpreter, and belongs to nothing.
+//! Finds unlisted files in the package's directories, and unlisted `.pth` files that run at
+//! interpreter startup.
 
 use std::collections::BTreeSet;
 
@@ -7,21 +8,21 @@ use crate::sysroot::Sysroot;
 use facts::FileKind;
 use facts::{PthCode, Python};
 
-/// The directories that belong to `torch_npu` alone.
+/// The directories that belong only to `torch_npu`.
 const OWN_DIRECTORIES: &[&str] = &["torch_npu", "torch_npu.libs"];
-/// What the interpreter or the dynamic linker would load.
+/// Files that the interpreter or the dynamic linker would load.
 const LOADED: &[&str] = &[".so", ".py", ".pth"];
-/// How deep and how far the directories are walked. The published wheels have 12 levels and
-/// fewer than 3000 files.
+/// Maximum depth and number of entries of the walk. The published wheels have 12 levels and fewer
+/// than 3000 files.
 const MAX_DEPTH: usize = 32;
 const MAX_ENTRIES: usize = 100_000;
-/// The most bytes of a RECORD that are searched for the owner of a `.pth` file.
+/// Maximum number of bytes of a RECORD that are searched for the owner of a `.pth` file.
 const RECORD_LIMIT: u64 = 16 << 20;
 /// `.pth` files that well-known tools write without a RECORD: virtualenv; setuptools of a
 /// bootstrapped environment; editable installs of setuptools.
 const KNOWN_PTH: &[&str] = &["_virtualenv.pth", "distutils-precedence.pth", "__editable__"];
 
-/// Files of the package's directories that could be loaded and that no row lists.
+/// Loadable files in the package's directories that no row lists.
 pub(super) fn unlisted(sysroot: &Sysroot, site_dir: &str, compared: &Comparison) -> Vec<String> {
     let mut found = Vec::new();
     let mut left = MAX_ENTRIES;
@@ -41,8 +42,8 @@ fn is_loaded(path: &str) -> bool {
     LOADED.iter().any(|end| name.ends_with(end)) || name.contains(".so.")
 }
 
-/// Calls `file` for every file below `dir`. Links to directories are not followed, so that no
-/// loop can form.
+/// Calls `file` for every file below `dir`. Links to directories are not followed, which prevents
+/// loops.
 fn walk(sysroot: &Sysroot, dir: &str, depth: usize, left: &mut usize, file: &mut dyn FnMut(&str)) {
     if depth == 0 {
         return;
@@ -63,8 +64,8 @@ fn walk(sysroot: &Sysroot, dir: &str, depth: usize, left: &mut usize, file: &mut
     }
 }
 
-/// The `.pth` files that run code at every start of the interpreter and that no installed
-/// distribution lists.
+/// The `.pth` files that run code at every interpreter startup and that no installed distribution
+/// lists.
 pub(super) fn stray_pth(sysroot: &Sysroot, python: &Python) -> Vec<PthCode> {
     let mut suspects: Vec<&PthCode> = python
         .pth_imports
@@ -98,7 +99,7 @@ pub(super) fn stray_pth(sysroot: &Sysroot, python: &Python) -> Vec<PthCode> {
     suspects.into_iter().cloned().collect()
 }
 
-/// Whether a line of RECORD (path first) or of installed-files.txt is about this file.
+/// Returns whether a line of RECORD (path first) or of installed-files.txt is about this file.
 fn names(line: &str, name: &str) -> bool {
     let path = line.split(',').next().unwrap_or(line).trim_matches('"');
     path.strip_prefix("../").unwrap_or(path) == name

@@ -1,4 +1,4 @@
-//! Comparison with the published wheel, or with the manifest that the user gave.
+//! Comparison with the published wheel, or with the manifest of the user.
 
 use super::compare::{Comparison, State, Target, below, compare_one, difference};
 use super::{Options, count, listed};
@@ -7,7 +7,7 @@ use base::hash::Sha256;
 use data::KnownWheels;
 use facts::{Dist, FileDifference, Upstream};
 
-/// What the files are compared with.
+/// The expected files.
 #[derive(Debug, Default)]
 struct Reference {
     wheel: String,
@@ -83,13 +83,13 @@ fn published(dist: &Dist) -> Vec<Reference> {
     found
 }
 
-/// What became of the comparison with one reference.
+/// The result of the comparison with one reference.
 #[derive(Debug, Default)]
 struct Result {
     differing: Vec<FileDifference>,
-    /// Libraries that are the published ones.
+    /// Number of libraries that equal the published ones.
     same_libraries: u32,
-    /// Libraries that are others, or absent, and the installation's own RECORD says so too.
+    /// Number of libraries that differ or are absent in agreement with the installation's RECORD.
     rebuilt_libraries: u32,
     partial: bool,
 }
@@ -118,8 +118,8 @@ impl Result {
         result
     }
 
-    /// A manifest that the user gave describes the build that has to be there, so that another
-    /// build is a difference like any other.
+    /// A manifest of the user describes the required build, so another build is a difference like
+    /// any other.
     fn verdict(&self, published: bool, record_matches: Option<bool>) -> &'static str {
         if self.differing.is_empty() {
             return match (self.partial, record_matches) {
@@ -128,15 +128,15 @@ impl Result {
                 (false, _) => "match",
             };
         }
-        // Who changes a published wheel leaves most of its libraries as they are; a build of
-        // one's own under the same version number has no library in common with it.
+        // Changing a published wheel leaves most of its libraries unchanged. A local build with the
+        // same version number has no library in common with it.
         let rebuilt = self.same_libraries == 0 && self.rebuilt_libraries > 0;
         if published && rebuilt { "other_build" } else { "differs" }
     }
 }
 
-/// What the comparison with RECORD already says about the comparison with `target`; `None` if
-/// the content was not hashed.
+/// Derives the result of the comparison with `target` from that with RECORD; `None` if the content
+/// was not hashed.
 fn against(target: &Target, own: &State) -> Option<State> {
     let judge = |size: u64, hash: Sha256| {
         if target.size != Some(size) {

@@ -1,4 +1,4 @@
-//! One object: what it loads, what is missing, which symbols and versions stay open.
+//! Examines one object: its dependencies, missing libraries, unresolved symbols and versions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -11,15 +11,15 @@ use crate::link::{
 use crate::sysroot::Sysroot;
 use facts::{ElfDefect, Facts, LinkedObject, MissingLibrary, MissingVersion, UndefinedSymbol};
 
-/// The most undefined symbols that are kept of one object.
+/// Maximum number of kept undefined symbols of one object.
 const MAX_SYMBOLS: usize = 100;
-/// The most copies of a missing library that are named.
+/// Maximum number of listed copies of a missing library.
 const MAX_COPIES: usize = 8;
 
 pub(super) struct Examiner<'a> {
     sysroot: &'a Sysroot,
     loader: &'a Loader<'a>,
-    /// `torch_npu._C` and all that it loads.
+    /// `torch_npu._C` and all its dependencies.
     torch: Option<&'a str>,
     known: Vec<String>,
     live: bool,
@@ -90,7 +90,8 @@ impl<'a> Examiner<'a> {
         (out, Some(closure))
     }
 
-    /// Keeps what is really missing; gives the classes of all libraries that cannot be asked.
+    /// Keeps libraries that are really missing. Returns the classes of all libraries that cannot be
+    /// examined.
     fn sort_missing(&self, closure: &Closure, out: &mut LinkedObject) -> BTreeSet<&'static str> {
         let mut absent = BTreeSet::new();
         for member in &closure.members {
@@ -101,7 +102,7 @@ impl<'a> Examiner<'a> {
         for missing in &closure.missing {
             let class = library_class(&missing.name);
             absent.insert(class);
-            // Torch brings what it needs itself, in ways of its own; its checks are others.
+            // Torch loads its dependencies in its own way, and other checks cover them.
             if self.is_torchs(&missing.needed_by) {
                 continue;
             }
@@ -128,8 +129,9 @@ impl<'a> Examiner<'a> {
         })
     }
 
-    /// A copied tree often lacks the system's directories, or the interpreter. A file of that
-    /// name that is no library for this machine is a finding all the same.
+    /// Returns whether a library may be missing only in the copied tree, which often omits the
+    /// system's directories or the interpreter. A file of that name that is not a library for this
+    /// machine is still a finding.
     fn is_outside_of_the_copy(&self, missing: &NotFound, class: &str) -> bool {
         let may_lack = match class {
             "system" => !self.live,
@@ -140,8 +142,8 @@ impl<'a> Examiner<'a> {
         may_lack && missing.skipped.is_empty()
     }
 
-    /// Copies that the search has not seen. A pipe or directory of that name is no copy, and
-    /// what the search has passed over already would not be found useful elsewhere either.
+    /// Copies outside of the search path. A pipe or directory of that name is not a copy, and a
+    /// file that the search skipped would not be useful elsewhere either.
     fn elsewhere(&self, missing: &NotFound) -> Vec<String> {
         let name = &missing.name;
         if name.contains('/') {
@@ -165,8 +167,8 @@ impl<'a> Examiner<'a> {
         out
     }
 
-    /// Versions that the file found first does not define. A library without any version is
-    /// accepted by the linker, with a warning; so it is here.
+    /// Versions that the first matching file does not define. The linker accepts a library without
+    /// any version, with a warning, so it is accepted here, too.
     fn versions(&self, closure: &Closure) -> Vec<MissingVersion> {
         let mut out = Vec::new();
         for member in &closure.members {
@@ -205,8 +207,8 @@ impl<'a> Examiner<'a> {
         absent: &BTreeSet<&'static str>,
         out: &mut LinkedObject,
     ) {
-        // Global scope first, then that of the object which is opened. Other objects that load
-        // this one are asked by `resolve_in_loaders`.
+        // Global scope first, then that of the opened object. `resolve_in_loaders` searches other
+        // objects that load this one.
         let scope: Vec<&Member> = self.loader.program().iter().chain(&closure.members).collect();
         for name in undefined {
             let class = symbol_class(&name);
@@ -229,9 +231,9 @@ impl<'a> Examiner<'a> {
     }
 }
 
-/// Drops the symbols that an object lacks on its own, but not where another one loads it: the
-/// scope is that of the object which is opened. `_torchair.so` defines what its dependency
-/// `_abi_compat_ge_apis.so` calls, `torch_npu._C` loads the torch that `libtorch_npu.so` calls.
+/// Drops symbols that an object does not resolve by itself, if they are defined in the scope of an
+/// object that loads it: `_torchair.so` defines the functions that its dependency
+/// `_abi_compat_ge_apis.so` calls, and `torch_npu._C` loads the torch that `libtorch_npu.so` calls.
 pub(super) fn resolve_in_loaders(results: &mut [(LinkedObject, Option<Closure>)]) {
     let (mut objects, closures): (Vec<&mut LinkedObject>, Vec<Option<&Closure>>) =
         results.iter_mut().map(|(object, closure)| (object, closure.as_ref())).unzip();
@@ -250,7 +252,8 @@ pub(super) fn resolve_in_loaders(results: &mut [(LinkedObject, Option<Closure>)]
     }
 }
 
-/// Whether a library among these defines the symbol, or one that cannot be asked might.
+/// Returns whether one of these libraries defines the symbol, or might define it because it cannot
+/// be examined.
 fn may_define(closure: &Closure, symbol: &UndefinedSymbol) -> bool {
     let suspect = |name: &str| symbol.class == "other" || library_class(name) == symbol.class;
     closure.members.iter().any(|member| match member.library.defines(&symbol.name) {
@@ -259,7 +262,7 @@ fn may_define(closure: &Closure, symbol: &UndefinedSymbol) -> bool {
     }) || closure.missing.iter().any(|missing| suspect(&missing.name))
 }
 
-/// Whether a library is where a symbol of this class is expected.
+/// Returns whether a library is expected to define symbols of this class.
 fn is_home(library: &str, symbol: &str, class: &str) -> bool {
     let stems: &[&str] = match class {
         "torch" if symbol.contains("3c10") => &["libc10.so"],
@@ -304,7 +307,7 @@ fn max_versions(needs: &[(String, Vec<String>)]) -> BTreeMap<String, String> {
     out
 }
 
-/// What is wrong with a file, as far as it concerns a host of `machine`.
+/// The defect of a file, as far as it matters on a host of `machine`.
 fn defect_for(library: &Library, machine: Option<u16>) -> Option<ElfDefect> {
     match (&library.object, machine) {
         (Err(defect), _) => Some(defect.clone()),

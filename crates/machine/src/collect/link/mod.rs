@@ -1,4 +1,4 @@
-//! What a dynamic linker would do with the Ascend-linked libraries.
+//! Simulates a dynamic linker with the Ascend-linked libraries.
 
 mod examine;
 mod objects;
@@ -16,7 +16,7 @@ use examine::Examiner;
 use facts::{Facts, Link, LinkedObject, ResolvedLibrary};
 use objects::Candidate;
 
-/// Libraries that checks ask for by name.
+/// Libraries that checks look up by name.
 const PROBES: &[&str] = &[
     "libascend_hal.so",
     "libascendcl.so",
@@ -28,7 +28,7 @@ const PROBES: &[&str] = &[
     "libstdc++.so.6",
 ];
 
-/// Most names of which it is kept where they are found. A large stack has some thousand.
+/// Maximum number of names whose locations are kept. A large stack has some thousand.
 const MAX_LOADS: usize = 20_000;
 
 /// Examines all objects; needs the facts about Python, CANN, NNAL and the driver.
@@ -60,8 +60,8 @@ pub(super) fn collect(sysroot: &Sysroot, facts: &Facts) -> Link {
     link
 }
 
-/// Whether an object says something about the Ascend stack. Of packages that merely might, only
-/// what is linked to it does; a pure CPU extension of theirs is not our business.
+/// Returns whether an object is relevant to the Ascend stack. In packages that are only possibly
+/// related, only Ascend-linked objects are relevant, not pure CPU extensions.
 fn concerns_ascend(object: &LinkedObject) -> bool {
     !object.is_extension_of_others()
         || object
@@ -83,12 +83,12 @@ fn machine(sysroot: &Sysroot, facts: &Facts, candidates: &[Candidate]) -> Option
     named.or_else(python).or_else(first)
 }
 
-/// What is loaded before any Ascend library: the interpreter, what `LD_PRELOAD` names, and torch.
-/// Gives the entries of `LD_PRELOAD` that cannot be loaded.
+/// Loads the objects that precede any Ascend library: the interpreter, the entries of `LD_PRELOAD`,
+/// and torch. Returns the entries of `LD_PRELOAD` that cannot be loaded.
 fn preload(sysroot: &Sysroot, facts: &Facts, loader: &mut Loader<'_>) -> Vec<String> {
     let mut refused = None;
     if let Some(interpreter) = &facts.python.interpreter {
-        // A wrapper script or a file of another machine is no program for this linker.
+        // A wrapper script or a file for another machine is not a program for this linker.
         let usable = loader.open(&interpreter.real).is_ok_and(|library| {
             library.object.as_ref().is_ok_and(|object| object.machine == loader.machine())
         });
@@ -111,7 +111,8 @@ fn preload(sysroot: &Sysroot, facts: &Facts, loader: &mut Loader<'_>) -> Vec<Str
             }
         }
     }
-    // `import torch_npu` has loaded its libraries before its graph engine or vllm-ascend asks.
+    // `import torch_npu` has loaded its libraries before its graph engine or vllm-ascend needs
+    // them.
     if let Some(dir) = facts.python.torch.dirs.get("torch_npu") {
         for path in objects::libraries(sysroot, &format!("{dir}/lib")) {
             let name = path.rsplit('/').next().unwrap_or_default().to_owned();
@@ -127,7 +128,7 @@ fn preload(sysroot: &Sysroot, facts: &Facts, loader: &mut Loader<'_>) -> Vec<Str
     refused
 }
 
-/// Where every name is found that the objects and their dependencies ask for.
+/// The location of every name that the objects and their dependencies need.
 fn loads(
     results: &[(LinkedObject, Option<Closure>)],
 ) -> BTreeMap<String, BTreeMap<String, ResolvedLibrary>> {
@@ -146,7 +147,7 @@ fn loads(
     out
 }
 
-/// By the form in which `libc10.so` defines `torchCheckFail`.
+/// The C++ ABI, by the form in which `libc10.so` defines `torchCheckFail`.
 fn torch_abi(sysroot: &Sysroot, facts: &Facts) -> Option<u8> {
     let path = format!("{}/lib/libc10.so", facts.python.torch.dirs.get("torch")?);
     let file = sysroot.open(&path).ok()?;
@@ -158,8 +159,8 @@ fn torch_abi(sysroot: &Sysroot, facts: &Facts) -> Option<u8> {
     [0, 1].into_iter().find(|abi| defines(*abi))
 }
 
-/// Where each probed library is: as `import torch_npu` or another examined object loads it, else
-/// as the program would.
+/// The location of each probed library: as `import torch_npu` or another examined object loads it,
+/// else as the program would.
 fn probes(
     loader: &Loader<'_>,
     results: &[(LinkedObject, Option<Closure>)],
@@ -177,7 +178,7 @@ fn probes(
         .collect()
 }
 
-/// Adds libraries that are loaded and broken, so that the file itself is named.
+/// Adds loaded libraries that are broken, so that the file itself is reported.
 fn with_broken_dependencies(
     results: Vec<(LinkedObject, Option<Closure>)>,
     loader: &Loader<'_>,

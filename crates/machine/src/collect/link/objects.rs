@@ -1,4 +1,4 @@
-//! Which shared objects are examined, and where copies of missing ones may lie.
+//! Selects the shared objects to examine, and directories that may contain copies of missing ones.
 
 use crate::link::library_class;
 use crate::manifest::record;
@@ -6,12 +6,13 @@ use crate::sysroot::Sysroot;
 use facts::FileKind;
 use facts::{Dist, Facts, normalize_name};
 
-/// How deep `torch_npu` is searched for extensions, and how many directories are listed.
+/// Maximum depth of the search for extensions in `torch_npu`, and maximum number of listed
+/// directories.
 const MAX_DEPTH: usize = 5;
 const MAX_DIRS: usize = 600;
-/// How deep other packages are searched.
+/// Maximum depth of the search in other packages.
 const EXTENSION_DEPTH: usize = 2;
-/// The most objects that are examined.
+/// Maximum number of examined objects.
 const MAX_OBJECTS: usize = 400;
 
 /// An object to examine.
@@ -19,9 +20,9 @@ const MAX_OBJECTS: usize = 400;
 pub(super) struct Candidate {
     pub(super) path: String,
     pub(super) owner: String,
-    /// Loaded on demand.
+    /// Whether it is loaded on demand.
     pub(super) lazy: bool,
-    /// Whether its dependencies are followed; of the others only the file itself is examined.
+    /// Whether its dependencies are followed. Otherwise only the file itself is examined.
     pub(super) follow: bool,
 }
 
@@ -37,8 +38,8 @@ pub(super) fn candidates(sysroot: &Sysroot, facts: &Facts) -> Vec<Candidate> {
         let mut found = Vec::new();
         walk(sysroot, dir, 0, &mut 0, &mut found);
         for path in found {
-            // `torch_npu` itself catches the failure of its ATB plug-in until an ATB operator
-            // is called; its graph engine is loaded with the first compiled graph.
+            // `torch_npu` catches the failure of its ATB plug-in until an ATB operator is called;
+            // its graph engine is loaded with the first compiled graph.
             let inner = path.strip_prefix(dir.as_str()).unwrap_or(&path);
             let eager = inner.starts_with("/_C.") || inner.starts_with("/lib/");
             let lazy = !eager || inner.starts_with("/lib/libop_plugin_atb");
@@ -99,12 +100,13 @@ pub(super) fn candidates(sysroot: &Sysroot, facts: &Facts) -> Vec<Candidate> {
     out
 }
 
-/// Packages beside the ones that are always looked at which may hold Ascend-linked extensions:
-/// what requires `torch_npu`, what is named for the hardware, and what users build on `torch_npu`.
+/// Further packages that may contain Ascend-linked extensions, in addition to those that are always
+/// examined: packages that require `torch_npu`, packages named after the hardware, and packages
+/// that users build on `torch_npu`.
 fn extension_packages(facts: &Facts) -> impl Iterator<Item = &Dist> {
     const KNOWN: &[&str] = &["torch", "torch-npu", "vllm", "vllm-ascend", "mindspore"];
     const NAMED: &[&str] = &["ascend", "npu", "mindie", "cann", "atb"];
-    // Their installation guides for Ascend build them there.
+    // Their installation guides for Ascend build them on the machine.
     const BUILT: &[&str] = &["apex", "mmcv", "mmcv-full", "mmdet3d"];
     let wanted = |dist: &&Dist| {
         !KNOWN.contains(&dist.name.as_str())
@@ -120,7 +122,8 @@ fn extension_packages(facts: &Facts) -> impl Iterator<Item = &Dist> {
     facts.python.dists.iter().filter(wanted)
 }
 
-/// The shared objects that RECORD lists: the name of a distribution may not be that of its module.
+/// The shared objects that RECORD lists, because the name of a distribution may differ from that of
+/// its module.
 fn recorded(sysroot: &Sysroot, dist: &Dist) -> Vec<String> {
     let path = format!("{}/RECORD", dist.path);
     let Ok(bytes) = sysroot.read(&path, record::RECORD_LIMIT) else { return Vec::new() };
@@ -155,8 +158,8 @@ fn walk(sysroot: &Sysroot, dir: &str, depth: usize, listed: &mut usize, out: &mu
     }
 }
 
-/// Directories in which the libraries of the Ascend stack are installed, whether or not they
-/// are on the search path.
+/// Installation directories of the Ascend stack's libraries, whether or not they are on the search
+/// path.
 pub(super) fn known_directories(facts: &Facts, arch: &str) -> Vec<String> {
     let mut out = Vec::new();
     for install in &facts.cann.installs {
@@ -193,8 +196,8 @@ fn driver_directories(facts: &Facts) -> Vec<String> {
     ["lib64", "lib64/common", "lib64/driver"].map(|part| format!("{home}/{part}")).to_vec()
 }
 
-/// What `set_env.sh` of the CANN and NNAL that would be used puts on the path, for a tree whose
-/// environment is not known. `abi` is the C++ ABI of torch.
+/// The directories that `set_env.sh` of the CANN and NNAL in use adds to the path, for a tree with
+/// an unknown environment. `abi` is the C++ ABI of torch.
 pub(super) fn assumed_directories(facts: &Facts, arch: &str, abi: Option<u8>) -> Vec<String> {
     let mut out = driver_directories(facts);
     if let Some(install) = facts.cann.active() {
@@ -211,7 +214,7 @@ pub(super) fn assumed_directories(facts: &Facts, arch: &str, abi: Option<u8>) ->
         out.extend(library.and_then(|path| path.rsplit_once('/')).map(|(dir, _)| dir.to_owned()));
     }
     out.extend(["/usr/local/dcmi".to_owned(), "/usr/local/lib".to_owned()]);
-    // `set_env.sh` adds the stubs where it sees no driver.
+    // `set_env.sh` adds the stubs if it finds no driver.
     if !facts.driver.libraries.contains_key("libascend_hal.so")
         && let Some(install) = facts.cann.active()
     {
@@ -223,7 +226,7 @@ pub(super) fn assumed_directories(facts: &Facts, arch: &str, abi: Option<u8>) ->
     out
 }
 
-/// Copies of GNU OpenMP that Python packages bring, and that of the system.
+/// Copies of GNU OpenMP in Python packages, and that of the system.
 pub(super) fn libgomp(sysroot: &Sysroot, facts: &Facts, system: Option<&str>) -> Vec<String> {
     let mut dirs = Vec::new();
     for site in &facts.python.site_dirs {

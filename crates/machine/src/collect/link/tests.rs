@@ -1,4 +1,5 @@
-//! Made-up machines: what is missing, and what must not be called missing.
+//! Tests with invented machines: libraries that are missing, and libraries that must not be
+//! reported as missing.
 #![expect(clippy::disallowed_methods, reason = "the tests build the trees that are examined")]
 
 use std::path::Path;

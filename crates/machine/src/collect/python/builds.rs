@@ -1,5 +1,5 @@
-//! What single packages say of themselves outside their metadata: how torch was built, for
-//! which chip vllm-ascend was built, whose files lie in `triton/`.
+//! Facts about individual packages that are not in their metadata: the build of torch, the chip
+//! that vllm-ascend was built for, the owners of the files in `triton/`.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use base::hash::Sha256;
 use facts::FileKind;
 use facts::{CudaExtension, Dist, MindSporeBuild, Python, TorchBuild, VllmBuild};
 
-/// Files of `triton/` above this size are compared by size only, in bytes: its compiler
-/// library alone has hundreds of megabytes.
+/// Files of `triton/` above this size, in bytes, are compared only by size: the compiler library
+/// has hundreds of megabytes.
 const HASH_LIMIT: u64 = 1 << 20;
-/// How many overwritten files are named.
+/// Maximum number of listed overwritten files.
 const SAMPLE: usize = 20;
 
-/// The directory of a package, where `import` would find it first.
+/// The first directory of a package that `import` would find.
 pub(super) fn package_dir(sysroot: &Sysroot, python: &Python, name: &str) -> Option<String> {
     let on_path = python
         .site_dirs
@@ -27,8 +27,8 @@ pub(super) fn package_dir(sysroot: &Sysroot, python: &Python, name: &str) -> Opt
         .or_else(|| python.editable_packages.get(name).filter(|dir| sysroot.is_dir(dir)).cloned())
 }
 
-/// What CANN's operator compiler consists of (`te`, `tbe`) and imports: the names of the modules
-/// of the packages that the installation guides of CANN and vllm-ascend list.
+/// The modules of CANN's operator compiler (`te`, `tbe`) and its imports: the module names of the
+/// packages that the installation guides of CANN and vllm-ascend list.
 const COMPILER_MODULES: &[&str] = &[
     "absl",
     "attr",
@@ -45,7 +45,7 @@ const COMPILER_MODULES: &[&str] = &[
     "yaml",
 ];
 
-/// Those of [`COMPILER_MODULES`] that are there, and where.
+/// The existing members of [`COMPILER_MODULES`], and their locations.
 pub(super) fn modules(sysroot: &Sysroot, python: &Python) -> BTreeMap<String, String> {
     let find = |module: &str| {
         python.site_dirs.iter().find_map(|dir| {
@@ -57,7 +57,8 @@ pub(super) fn modules(sysroot: &Sysroot, python: &Python) -> BTreeMap<String, St
     COMPILER_MODULES.iter().filter_map(|&module| Some((module.to_owned(), find(module)?))).collect()
 }
 
-/// A directory with something importable in it; a namespace of leftovers is none.
+/// Returns whether a directory contains something importable. A namespace of leftover files does
+/// not count.
 fn is_package(sysroot: &Sysroot, dir: &str) -> bool {
     sysroot.is_dir(dir)
         && sysroot
@@ -65,7 +66,7 @@ fn is_package(sysroot: &Sysroot, dir: &str) -> bool {
             .is_ok_and(|names| names.iter().any(|name| name != "__pycache__" && name != "lib"))
 }
 
-/// `torch/version.py` and `torch_npu/version.py`.
+/// Reads `torch/version.py` and `torch_npu/version.py`.
 pub(super) fn torch(sysroot: &Sysroot, python: &Python) -> TorchBuild {
     let mut build = TorchBuild::default();
     for name in ["torch", "torch_npu"] {
@@ -96,7 +97,7 @@ pub(super) fn torch(sysroot: &Sysroot, python: &Python) -> TorchBuild {
     build
 }
 
-/// vLLM, its Ascend plugin, and triton.
+/// Reads vLLM, its Ascend plugin, and triton.
 pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild {
     let mut build = VllmBuild::default();
     if let Some(dir) = package_dir(sysroot, python, "vllm_ascend") {
@@ -125,7 +126,8 @@ pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild 
         .collect();
     if !python.dists.iter().any(|dist| dist.name.contains("triton")) {
         let dirs: Vec<_> = python.site_dirs.iter().map(|dir| format!("{dir}/triton")).collect();
-        // A package is found before a directory without `__init__.py`, wherever it lies.
+        // Python finds a package before a directory without `__init__.py`, regardless of their
+        // locations.
         let is_package = |dir: &String| sysroot.is_file(&format!("{dir}/__init__.py"));
         build.triton_remains = (!dirs.iter().any(is_package))
             .then(|| dirs.into_iter().find(|dir| sysroot.is_dir(dir)))
@@ -140,8 +142,8 @@ pub(super) fn vllm(sysroot: &Sysroot, python: &Python, hash: bool) -> VllmBuild 
     build
 }
 
-/// Packages whose published wheels, or usual builds, are for CUDA, and how the names of their modules
-/// begin.
+/// Packages whose published wheels, or usual builds, are for CUDA, and the prefixes of their module
+/// names.
 const CUDA_PACKAGES: &[(&str, &str)] = &[
     ("causal-conv1d", "causal_conv1d"),
     ("deep-ep", "deep_ep"),
@@ -156,10 +158,10 @@ const CUDA_PACKAGES: &[(&str, &str)] = &[
     ("transformer-engine", "transformer_engine"),
     ("xformers", "xformers"),
 ];
-/// The most shared objects that are read of one package.
+/// Maximum number of shared objects read from one package.
 const MAX_EXTENSIONS: usize = 16;
 
-/// Extensions of installed packages that need a CUDA library, one of each package.
+/// Extensions of installed packages that need a CUDA library, one per package.
 pub(super) fn cuda_extensions(sysroot: &Sysroot, python: &Python) -> Vec<CudaExtension> {
     let of_package = |(package, start): &(&str, &str)| {
         let dist = python.dist(package)?;
@@ -183,8 +185,8 @@ pub(super) fn cuda_extensions(sysroot: &Sysroot, python: &Python) -> Vec<CudaExt
     CUDA_PACKAGES.iter().filter_map(of_package).collect()
 }
 
-/// The first CUDA library that a shared object needs. Whether the file is sound is for the link
-/// checks to say.
+/// The first CUDA library that a shared object needs. The link checks examine whether the file is
+/// sound.
 fn cuda_library(sysroot: &Sysroot, path: &str) -> Option<String> {
     let file = sysroot.open(path).ok()?;
     let object = Object::read(&file).ok()?;
@@ -205,8 +207,8 @@ fn extensions(sysroot: &Sysroot, dir: &str) -> Vec<String> {
     found.map(|name| format!("{dir}/{name}")).collect()
 }
 
-/// How many files below `triton/` were compared with what the distribution installed, and
-/// those that differ.
+/// The number of files below `triton/` that were compared with those that the distribution
+/// installed, and the differing ones.
 fn overwritten(sysroot: &Sysroot, dist: &Dist, hash: bool) -> (u32, Vec<String>) {
     let path = format!("{}/RECORD", dist.path);
     let Ok(bytes) = sysroot.read(&path, RECORD_LIMIT) else { return (0, Vec::new()) };
@@ -229,7 +231,7 @@ fn overwritten(sysroot: &Sysroot, dist: &Dist, hash: bool) -> (u32, Vec<String>)
     (compared, differing)
 }
 
-/// Whether a file is what its row says; `None` if there is nothing to compare.
+/// Returns whether a file agrees with its row; `None` if there are no values to compare.
 fn is_as_recorded(sysroot: &Sysroot, row: &record::Row, path: &str, hash: bool) -> Option<bool> {
     let stat = sysroot.stat(path).ok()?;
     if stat.kind != FileKind::File {
@@ -244,12 +246,12 @@ fn is_as_recorded(sysroot: &Sysroot, row: &record::Row, path: &str, hash: bool) 
     }
 }
 
-/// `MindSpore`'s plug-in libraries for Ascend.
+/// Reads `MindSpore`'s plug-in libraries for Ascend.
 pub(super) fn mindspore(sysroot: &Sysroot, python: &Python) -> MindSporeBuild {
     let Some(dir) = package_dir(sysroot, python, "mindspore") else {
         return MindSporeBuild::default();
     };
-    // The place has moved between releases.
+    // The directory differs between releases.
     let plugins = ["plugin", "lib/plugin"]
         .iter()
         .map(|place| format!("{dir}/{place}"))
@@ -265,9 +267,9 @@ pub(super) fn mindspore(sysroot: &Sysroot, python: &Python) -> MindSporeBuild {
     MindSporeBuild { dir: Some(dir), plugins }
 }
 
-/// The top-level lines `NAME = literal` of a Python file that a build wrote: strings as they
-/// are, `None` as `None`, other literals as text; and their lines, counted from 1. The last
-/// assignment of a name wins.
+/// The top-level lines `NAME = literal` of a generated Python file, and their lines, counted from
+/// 1. Strings are unquoted, `None` is `None`, and other literals are text. The last assignment of a
+/// name wins.
 pub(super) fn assignments(text: &str) -> BTreeMap<String, (Option<String>, u32)> {
     let mut out = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {

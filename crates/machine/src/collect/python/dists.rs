@@ -1,5 +1,5 @@
-//! Installed distributions: `*.dist-info` and `*.egg-info`. Only headers are read; RECORD is
-//! read for the packages of the stack alone, to see whether their files are there.
+//! Installed distributions: `*.dist-info` and `*.egg-info`. Only headers are read. RECORD is read
+//! only for the packages of the stack, to check whether their files exist.
 
 use data::faults;
 use std::collections::BTreeSet;
@@ -11,13 +11,13 @@ use crate::manifest::record::{self, RECORD_LIMIT};
 use crate::sysroot::{ReadError, SysFile, Sysroot};
 use facts::{Dist, ProblemKind, is_of_tests, normalize_name};
 
-/// The most of a METADATA that is read while looking for the end of its header, in bytes.
+/// Maximum number of bytes of a METADATA to read up to the end of its header.
 const HEADER_LIMIT: usize = 1 << 20;
-/// How many missing files are named.
+/// Maximum number of listed missing files.
 const SAMPLE: usize = 5;
 
-/// The distributions whose files are counted: what the Ascend stack consists of, and what
-/// CANN's operator compiler imports.
+/// The distributions whose files are counted: the components of the Ascend stack, and the imports
+/// of CANN's operator compiler.
 const COUNTED: &[&str] = &[
     "absl-py",
     "attrs",
@@ -36,13 +36,13 @@ const COUNTED: &[&str] = &[
     "vllm-ascend",
 ];
 
-/// Whether the files of this distribution are counted. Everything that is called triton
-/// installs into the same directory and overwrites its like.
+/// Returns whether the files of this distribution are counted. All distributions called triton
+/// install into the same directory and overwrite each other.
 pub(super) fn is_counted(name: &str) -> bool {
     COUNTED.contains(&name) || name.contains("triton")
 }
 
-/// All distributions in these directories, in the order of `sys.path` and by name within.
+/// All distributions in these directories, in the order of `sys.path` and then by name.
 pub(super) fn read(sysroot: &Sysroot, site_dirs: &[String]) -> Vec<Dist> {
     let mut places: Vec<(&str, String)> = Vec::new();
     for dir in site_dirs {
@@ -66,7 +66,7 @@ pub(super) fn read(sysroot: &Sysroot, site_dirs: &[String]) -> Vec<Dist> {
     places.par_iter().filter_map(|(dir, name)| dist(sysroot, dir, name)).collect()
 }
 
-/// The version that the metadata directory of a distribution is named with.
+/// The version in the name of a distribution's metadata directory.
 pub(super) fn version(sysroot: &Sysroot, site_dir: &str, name: &str) -> Option<String> {
     let names = sysroot.list(site_dir).ok()?;
     names.iter().find_map(|file| {
@@ -84,14 +84,15 @@ fn dist(sysroot: &Sysroot, site_dir: &str, name: &str) -> Option<Dist> {
     let (by_name, by_version) = parts_of_name(name);
     let files = match sysroot.list(&path) {
         Ok(files) => files,
-        // A single file: what distutils and Debian leave of a package.
+        // A single file, as created by distutils and Debian.
         Err(ReadError::NotDirectory) if site::has_extension(name, "egg-info") => {
             let bytes = header(sysroot, &path)?;
             dist.metadata = path;
             fill(&mut dist, &bytes, by_name, by_version);
             return Some(dist);
         }
-        // Its name says what it is; that it is not there would be wrong.
+        // The name of the directory identifies the distribution. Treating it as missing would be
+        // wrong.
         Err(ReadError::Denied) => {
             sysroot.read_problem(&path, &ReadError::Denied);
             fill(&mut dist, &[], by_name, by_version);
@@ -126,7 +127,7 @@ fn dist(sysroot: &Sysroot, site_dir: &str, name: &str) -> Option<Dist> {
     Some(dist)
 }
 
-/// Takes name and version from the metadata, or from the name of its directory.
+/// Fills in name and version from the metadata, or from the name of its directory.
 fn fill(dist: &mut Dist, metadata: &[u8], by_name: &str, by_version: &str) {
     let metadata = metadata::parse(metadata);
     dist.metadata_ok = metadata.name.is_some() && metadata.version.is_some();
@@ -145,7 +146,7 @@ fn parts_of_name(name: &str) -> (&str, &str) {
 }
 
 /// The header of a METADATA: everything up to the first empty line. The body, a README of any
-/// length, stays unread.
+/// length, is not read.
 fn header(sysroot: &Sysroot, path: &str) -> Option<Vec<u8>> {
     let file = match sysroot.open(path) {
         Ok(file) => file,
@@ -180,7 +181,7 @@ fn read_header(file: &SysFile) -> Result<Vec<u8>, ReadError> {
     Ok(bytes)
 }
 
-/// Looks for the `.py` and `.so` files that RECORD lists.
+/// Counts the `.py` and `.so` files that RECORD lists, and the missing ones.
 fn count_files(sysroot: &Sysroot, dist: &mut Dist) {
     let path = format!("{}/RECORD", dist.path);
     let bytes = match sysroot.read(&path, RECORD_LIMIT) {
@@ -196,7 +197,7 @@ fn count_files(sysroot: &Sysroot, dist: &mut Dist) {
     let mut top_level = BTreeSet::new();
     let mut files = Vec::new();
     for row in &record.rows {
-        // Scripts (`../../../bin/x`) may have been moved; what is imported may not.
+        // Scripts (`../../../bin/x`) may have been moved; imported files cannot be.
         if row.path.starts_with(['/', '.']) {
             continue;
         }
@@ -212,7 +213,7 @@ fn count_files(sysroot: &Sysroot, dist: &mut Dist) {
     }
     let mut missing: Vec<&(String, u32)> =
         files.par_iter().filter(|(file, _)| !sysroot.exists(file)).collect();
-    // What an import may need comes into the sample first.
+    // Files that an import may need come first in the sample.
     missing.sort_by_key(|(file, _)| is_of_tests(file));
     let count = |len: usize| u32::try_from(len).unwrap_or(u32::MAX);
     dist.listed_files = count(files.len());

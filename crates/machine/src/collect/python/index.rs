@@ -1,13 +1,13 @@
-//! The package indexes that pip would ask.
+//! The package indexes that pip would use.
 
 use crate::sysroot::{Sysroot, environ};
 use facts::{Interpreter, PipIndex};
 
-/// The most indexes that are kept.
+/// Maximum number of kept indexes.
 const MAX_INDEXES: usize = 50;
 
-/// Indexes of the environment and of pip's configuration files: where each is named, and its
-/// address with user names and passwords taken out.
+/// Indexes of the environment and of pip's configuration files: the source of each, and its address
+/// without user names and passwords.
 pub(super) fn read(sysroot: &Sysroot, interpreter: Option<&Interpreter>) -> Vec<PipIndex> {
     let env = sysroot.env();
     let mut out = Vec::new();
@@ -40,7 +40,8 @@ fn index(source: &str, line: Option<u32>, url: &str) -> PipIndex {
     PipIndex { source: source.to_owned(), url: environ::redact_urls(url), line }
 }
 
-/// `index-url` and `extra-index-url` of a `pip.conf`; the latter may go on in indented lines.
+/// Parses `index-url` and `extra-index-url` of a `pip.conf`; the latter may continue in indented
+/// lines.
 fn parse(path: &str, text: &str) -> Vec<PipIndex> {
     let mut out = Vec::new();
     let mut key = String::new();

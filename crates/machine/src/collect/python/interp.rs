@@ -1,4 +1,5 @@
-//! Which interpreter would run the workload, and where its packages are. Nothing is executed.
+//! Determines the interpreter that would run the workload, and the location of its packages,
+//! without executing anything.
 
 use super::{Options, pyenv};
 use crate::elf::Object;
@@ -6,8 +7,8 @@ use crate::sysroot::{ReadError, Sysroot};
 use facts::FileKind;
 use facts::{Interpreter, Process, Unusable};
 
-/// Directories outside `PATH` in which interpreters are found, in order: CANN images build
-/// Python into `/usr/local/python<version>`, and conda has its usual places.
+/// Directories outside `PATH` that contain interpreters, in order: CANN images build Python into
+/// `/usr/local/python<version>`, and conda has default paths.
 const WELL_KNOWN: &[&str] =
     &["/opt/conda", "/opt/miniconda3", "/opt/anaconda3", "/usr/local", "/usr"];
 
@@ -19,17 +20,18 @@ pub fn python_version(text: &str) -> Option<String> {
         .then(|| format!("{}.{}", parts[0], parts[1]))
 }
 
-/// The interpreter, and one that was asked for in vain: who asked, and which.
+/// The chosen interpreter, and a requested one that is missing: the source of the request, and the
+/// path.
 pub(super) type Choice = (Option<Interpreter>, Option<(String, String)>);
 
-/// Chooses the interpreter: what the user names, what the process runs, what the environment
-/// activates, what `PATH` finds, what is usually there.
+/// Chooses the interpreter in this order: the one named by the user, the one of the process, the
+/// activated environment, the first on `PATH`, the default locations.
 pub(super) fn choose(sysroot: &Sysroot, options: &Options) -> Choice {
     let mut missing = None;
     if let Some(named) = &options.python {
         let found = named_path(sysroot, named).and_then(|path| at(sysroot, &path, "--python"));
         let missing = found.is_none().then(|| ("--python".to_owned(), named.clone()));
-        // Another interpreter than the one that was named would give wrong answers.
+        // Any interpreter other than the named one would give wrong answers.
         return (found, missing);
     }
     if let Some(path) = &sysroot.process().python {
@@ -40,12 +42,13 @@ pub(super) fn choose(sysroot: &Sysroot, options: &Options) -> Choice {
         }
     }
     let first = on_path(sysroot);
-    // A script starts what only it knows: an activated environment is the better guess.
+    // The target of a script is unknown, so an activated environment is the better guess.
     let started = first.as_deref().filter(|path| !is_script(sysroot, path));
     for name in ["VIRTUAL_ENV", "CONDA_PREFIX"] {
         let Some(prefix) = sysroot.env().non_empty(name) else { continue };
         match in_prefix(sysroot, prefix, name) {
-            // The shell starts what PATH finds first, whatever an activation has left behind.
+            // The shell starts the first interpreter on PATH, regardless of remaining variables of
+            // an activation.
             Some(found) if started.is_none_or(|path| is_of(sysroot, &found, path)) => {
                 return (Some(found), missing);
             }
@@ -57,8 +60,8 @@ pub(super) fn choose(sysroot: &Sysroot, options: &Options) -> Choice {
     }
     let on_path = first.and_then(|path| at(sysroot, &path, "PATH"));
     let found = on_path.or_else(|| {
-        // A copied tree may hold an environment without its binary, but one with is better:
-        // Debian has /usr/local/lib/python3.11 without any Python in /usr/local.
+        // A copied tree may contain an environment without its binary, but one with a binary is
+        // preferred: Debian has /usr/local/lib/python3.11 without any Python in /usr/local.
         let prefixes = well_known(sysroot);
         let complete = prefixes.iter().filter(|prefix| binary_in(sysroot, prefix).is_some());
         complete.chain(&prefixes).find_map(|prefix| in_prefix(sysroot, prefix, "well-known"))
@@ -66,13 +69,13 @@ pub(super) fn choose(sysroot: &Sysroot, options: &Options) -> Choice {
     (found, missing)
 }
 
-/// Whether a file is a script: it names the program that runs it.
+/// Returns whether a file is a script, which names the program that runs it.
 fn is_script(sysroot: &Sysroot, path: &str) -> bool {
     let mut head = [0_u8; 2];
     sysroot.open(path).is_ok_and(|file| file.read_at(&mut head, 0).is_ok() && head == *b"#!")
 }
 
-/// Whether a path is that of this environment's interpreter.
+/// Returns whether a path is that of this environment's interpreter.
 fn is_of(sysroot: &Sysroot, interpreter: &Interpreter, path: &str) -> bool {
     let dir = |path: &str| {
         let (dir, _) = path.rsplit_once('/')?;
@@ -81,8 +84,8 @@ fn is_of(sysroot: &Sysroot, interpreter: &Interpreter, path: &str) -> bool {
     dir(path).is_some_and(|of| dir(&format!("{}/bin/python3", interpreter.prefix)) == Some(of))
 }
 
-/// Other interpreters with a `torch_npu` of their own: for the hint that the wrong environment
-/// is active.
+/// Other interpreters that have their own `torch_npu`, for the hint that the wrong environment is
+/// active.
 pub(super) fn others(sysroot: &Sysroot, chosen: Option<&Interpreter>) -> Vec<Interpreter> {
     let mut prefixes = well_known(sysroot);
     let home = sysroot.home();
@@ -97,7 +100,7 @@ pub(super) fn others(sysroot: &Sysroot, chosen: Option<&Interpreter>) -> Vec<Int
         })
         .collect();
     prefixes.extend(environments);
-    // Activated, and not what PATH finds.
+    // Activated environments that are not the first on PATH.
     let activated = ["VIRTUAL_ENV", "CONDA_PREFIX"].map(|name| sysroot.env().non_empty(name));
     prefixes.extend(activated.into_iter().flatten().map(str::to_owned));
     let mut found: Vec<Interpreter> = prefixes
@@ -115,7 +118,7 @@ pub(super) fn others(sysroot: &Sysroot, chosen: Option<&Interpreter>) -> Vec<Int
     found
 }
 
-/// The absolute path of an interpreter that is named as people do: a path, a directory with an
+/// The absolute path of an interpreter in the forms that users give: a path, a directory with an
 /// environment in it, or a command.
 fn named_path(sysroot: &Sysroot, named: &str) -> Option<String> {
     let of_version = python_version(named).map(|version| format!("python{version}"));
@@ -130,9 +133,9 @@ fn named_path(sysroot: &Sysroot, named: &str) -> Option<String> {
     if sysroot.is_dir(&path) { binary_in(sysroot, &path) } else { Some(path) }
 }
 
-/// `/proc/<pid>/exe` leads to the base interpreter even of a process in a virtual environment.
-/// The name under which it was started, its environment, or a module that it loaded tells which
-/// one it is.
+/// Finds the virtual environment of a process. `/proc/<pid>/exe` is the base interpreter even in a
+/// virtual environment, so the name under which the process was started, its environment, or a
+/// loaded module identifies it.
 fn venv_of_process(sysroot: &Sysroot, exe: &str) -> Option<String> {
     let process: &Process = sysroot.process();
     process.pid?;
@@ -142,8 +145,8 @@ fn venv_of_process(sysroot: &Sysroot, exe: &str) -> Option<String> {
         let at = file.path.find("/lib/python").or_else(|| file.path.find("/lib64/python"))?;
         Some(file.path[..at].to_owned())
     });
-    // As Python itself does: `pyvenv.cfg` in the parent of the directory of the name, before any
-    // link is followed.
+    // As in Python itself: `pyvenv.cfg` in the parent of the directory of the name, before any link
+    // is followed.
     let started = process.argv0.as_deref().and_then(|name| named_path(sysroot, name));
     let started = started.and_then(|path| {
         let (bin, _) = path.rsplit_once('/')?;
@@ -176,7 +179,7 @@ fn on_path(sysroot: &Sysroot) -> Option<String> {
     })
 }
 
-/// Prefixes that may hold an interpreter, those of CANN images first.
+/// Prefixes that may contain an interpreter, those of CANN images first.
 fn well_known(sysroot: &Sysroot) -> Vec<String> {
     let mut images: Vec<String> = sysroot
         .list("/usr/local")
@@ -190,7 +193,7 @@ fn well_known(sysroot: &Sysroot) -> Vec<String> {
     images
 }
 
-/// The interpreter of an environment, whether or not its binary is there.
+/// The interpreter of an environment, whether or not its binary exists.
 fn in_prefix(sysroot: &Sysroot, prefix: &str, chosen_by: &str) -> Option<Interpreter> {
     let prefix = match prefix.trim_end_matches('/') {
         "" => "/",
@@ -214,8 +217,8 @@ fn binary_in(sysroot: &Sysroot, prefix: &str) -> Option<String> {
         })
 }
 
-/// What is known of the interpreter at `path`: `None` if neither it nor its library directory
-/// exists. A copied tree may lack the binary and still hold the packages.
+/// The known facts about the interpreter at `path`. `None` if neither the interpreter nor its
+/// library directory exists. A copied tree may contain the packages without the binary.
 pub(super) fn at(sysroot: &Sysroot, path: &str, chosen_by: &str) -> Option<Interpreter> {
     let real = sysroot.real(path);
     let dangling = match &real {
@@ -260,7 +263,7 @@ pub(super) fn at(sysroot: &Sysroot, path: &str, chosen_by: &str) -> Option<Inter
         (if conda { "conda" } else { "system" }).clone_into(&mut found.kind);
     }
     let libraries = lib_versions(sysroot, &found.prefix);
-    // Of `/nonexist` the prefix would be `/`, in which most machines have a Python.
+    // The prefix of `/nonexist` would be `/`, and most machines have a Python there.
     let may_be_left_out = super::parent(path).ends_with("/bin") && !libraries.is_empty();
     if !is_file && !may_be_left_out && found.dangling.is_none() {
         return None;
@@ -274,10 +277,10 @@ pub(super) fn at(sysroot: &Sysroot, path: &str, chosen_by: &str) -> Option<Inter
     Some(found)
 }
 
-/// Why nothing starts from `path`. A file that cannot be read may still be executable.
+/// The reason why `path` cannot be started. A file that cannot be read may still be executable.
 fn unusable(sysroot: &Sysroot, path: &str) -> Option<Unusable> {
     if !sysroot.is_file(path) {
-        // What is behind a closed directory is not known to be absent.
+        // A file below an unreadable directory is not known to be absent.
         let absent = matches!(sysroot.real(path), Err(ReadError::NotFound)) || sysroot.is_dir(path);
         return absent.then_some(Unusable::Absent);
     }
@@ -287,8 +290,9 @@ fn unusable(sysroot: &Sysroot, path: &str) -> Option<Unusable> {
     (!is_program).then_some(Unusable::NotAProgram)
 }
 
-/// Whether `PYTHONHOME` leads this Python away from any standard library: `prefix[:exec_prefix]`,
-/// with `lib/pythonX.Y/os.py` or `lib/pythonXY.zip` in the first (CPython's `Modules/getpath.py`).
+/// Returns whether `PYTHONHOME` points to a directory without a standard library for this Python:
+/// `prefix[:exec_prefix]`, with `lib/pythonX.Y/os.py` or `lib/pythonXY.zip` in the first (CPython's
+/// `Modules/getpath.py`).
 fn has_no_home(sysroot: &Sysroot, found: &Interpreter) -> bool {
     // A wrapper may set or clear the variable.
     let Some(home) =
@@ -307,17 +311,18 @@ fn has_no_home(sysroot: &Sysroot, found: &Interpreter) -> bool {
         format!("{home}/lib64/python{major}.{minor}/os.py"),
         format!("{home}/lib/python{major}{minor}.zip"),
     ];
-    // A closed directory may hold it.
+    // An unreadable directory may contain it.
     places.iter().all(|path| matches!(sysroot.real(path), Err(ReadError::NotFound)))
 }
 
-/// Whether a file can be a Python: by its name, or else by what it brings or loads. It is not run.
+/// Returns whether a file can be a Python: by its name, or else by the files next to it or its
+/// libraries. It is not run.
 pub(super) fn may_be_python(sysroot: &Sysroot, found: &Interpreter) -> bool {
     let named = |path: &str| {
         let name = super::base_name(path).to_ascii_lowercase();
         name.contains("python") || name.starts_with("pypy")
     };
-    // Of a copied tree it may have been left out.
+    // The copied tree may not contain it.
     if named(&found.path) || named(&found.real) || !sysroot.is_file(&found.real) {
         return true;
     }
@@ -329,7 +334,7 @@ pub(super) fn may_be_python(sysroot: &Sysroot, found: &Interpreter) -> bool {
         || main("Py_Main")
 }
 
-/// The prefix of the interpreter that a virtual environment was made from; `home` is the
+/// The prefix of the interpreter that a virtual environment was created from; `home` is the
 /// directory of its binary, which may be a link farm such as `/usr/local/bin`.
 fn base_prefix(sysroot: &Sysroot, home: &str) -> String {
     let plain = super::parent(home).to_owned();
@@ -342,14 +347,14 @@ fn base_prefix(sysroot: &Sysroot, home: &str) -> String {
     }
 }
 
-/// `X.Y.Z` where something tells it, else `X.Y`.
+/// `X.Y.Z` if a source has it, else `X.Y`.
 fn version(sysroot: &Sysroot, found: &Interpreter, libraries: &[String]) -> Option<String> {
     let by_name = [&found.real, &found.path]
         .iter()
         .find_map(|path| minor_version(super::base_name(path), "python"));
     if let Some(version) = &found.version {
-        // `pyvenv.cfg` has the version at the creation. After an upgrade of the system, the link
-        // leads to another Python, which looks for packages in a directory of its own.
+        // `pyvenv.cfg` has the version at creation. After an upgrade of the system, the link points
+        // to another Python, which has its own package directory.
         let program = by_name.filter(|_| found.unusable.is_none());
         return Some(match program {
             Some(minor) if python_version(version).is_some_and(|said| said != minor) => minor,
@@ -359,7 +364,7 @@ fn version(sysroot: &Sysroot, found: &Interpreter, libraries: &[String]) -> Opti
     let minor = match (by_name, libraries) {
         (Some(minor), _) => minor,
         (None, [only]) => only.clone(),
-        // The newest library directory that holds a standard library.
+        // The newest library directory that contains a standard library.
         (None, several) => several
             .iter()
             .rev()
@@ -368,7 +373,7 @@ fn version(sysroot: &Sysroot, found: &Interpreter, libraries: &[String]) -> Opti
             .clone(),
     };
     let full = conda_version(sysroot, found).or_else(|| {
-        // `/usr/local/python3.11.13`, as CANN images have it.
+        // `/usr/local/python3.11.13`, as in CANN images.
         super::base_name(&found.prefix).strip_prefix("python").map(str::to_owned)
     });
     Some(full.filter(|full| full.starts_with(&format!("{minor}."))).unwrap_or(minor))
@@ -406,12 +411,12 @@ fn minor_version(name: &str, before: &str) -> Option<String> {
     (digits(major) && digits(minor)).then(|| rest.to_owned())
 }
 
-/// The numbers in a name, to order names of versions.
+/// The numbers in a name, for sorting names of versions.
 fn version_key(name: &str) -> Vec<u64> {
     name.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
-/// The architecture in an ELF header, as `uname -m` says it.
+/// The architecture in an ELF header, in the form of `uname -m`.
 fn elf_machine(sysroot: &Sysroot, path: &str) -> Option<String> {
     let mut header = [0_u8; 20];
     let file = sysroot.open(path).ok()?;

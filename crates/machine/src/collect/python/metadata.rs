@@ -2,10 +2,10 @@
 
 use facts::{EntryPoint, Lines};
 
-/// The most values that are kept of one header field.
+/// Maximum number of kept values of one header field.
 const MAX_VALUES: usize = 5000;
 
-/// The header fields of a `METADATA` (or `PKG-INFO`) that matter.
+/// The relevant header fields of a `METADATA` (or `PKG-INFO`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Metadata {
     /// `Name`.
@@ -20,8 +20,8 @@ pub struct Metadata {
     pub lines: Lines,
 }
 
-/// Parses the header of a `METADATA`: mail header fields up to the first empty line.
-/// Never fails; what is not UTF-8 is replaced.
+/// Parses the header of a `METADATA`: mail header fields up to the first empty line. Never fails;
+/// invalid UTF-8 is replaced.
 pub fn parse(bytes: &[u8]) -> Metadata {
     let text = String::from_utf8_lossy(bytes);
     let mut meta = Metadata::default();
@@ -67,7 +67,7 @@ fn fields(text: &str) -> Vec<(&str, String, u32)> {
     let mut out: Vec<(&str, String, u32)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         if line.trim().is_empty() {
-            // Blank lines before the first field are no end of the header.
+            // Blank lines before the first field do not end the header.
             if out.is_empty() {
                 continue;
             }

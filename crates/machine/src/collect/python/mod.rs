@@ -17,13 +17,13 @@ use super::Options;
 use crate::sysroot::Sysroot;
 use facts::{Interpreter, Python};
 
-/// Reads the interpreter, `sys.path`, the installed distributions, and what the packages of the
-/// stack say of themselves.
+/// Reads the interpreter, `sys.path`, the installed distributions, and facts about the packages of
+/// the stack that are not in their metadata.
 pub(super) fn collect(sysroot: &Sysroot, options: &Options) -> Python {
     let mut python = Python::default();
     (python.interpreter, python.missing_interpreter) = interp::choose(sysroot, options);
     if options.python.is_some() {
-        // What other programs lie beside is the Python of its directory, which nobody named.
+        // If the user named another program, the Python in its directory was not requested.
         let is_other = |found: &mut Interpreter| !interp::may_be_python(sysroot, found);
         python.not_python = python.interpreter.take_if(is_other).map(|other| other.path);
     }
@@ -47,12 +47,12 @@ pub(super) fn find_installed(sysroot: &Sysroot, name: &str) -> Option<(String, S
     python.site_dirs.iter().find_map(|dir| Some((dists::version(sysroot, dir, name)?, dir.clone())))
 }
 
-/// The package indexes that pip would ask: where each is named, and its address.
+/// The package indexes that pip would use: the source of each, and its address.
 pub(super) fn pip_indexes(sysroot: &Sysroot, python: &Python) -> Vec<facts::PipIndex> {
     index::read(sysroot, python.interpreter.as_ref())
 }
 
-/// The directory that holds `path`; `/` for what lies at the top.
+/// The parent directory of `path`; `/` for entries of the root.
 fn parent(path: &str) -> &str {
     match path.trim_end_matches('/').rfind('/') {
         Some(0) | None => "/",

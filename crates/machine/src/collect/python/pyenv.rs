@@ -1,16 +1,16 @@
-//! The shims of pyenv: `python3` on `PATH` is a script that starts the interpreter of the version
-//! that is selected. Which one that is can be read from files, without running the script.
-//! Order and formats are those of `pyenv version-name` and `pyenv-version-file-read`.
+//! The shims of pyenv: `python3` on `PATH` is a script that starts the interpreter of the selected
+//! version. Files show which one that is, without running the script. Order and formats are those
+//! of `pyenv version-name` and `pyenv-version-file-read`.
 
 use crate::sysroot::Sysroot;
 
-/// Whether a directory of `PATH` holds the shims of pyenv.
+/// Returns whether a directory of `PATH` contains the shims of pyenv.
 pub(super) fn is_shims(sysroot: &Sysroot, dir: &str) -> bool {
     super::base_name(dir) == "shims" && sysroot.is_dir(&versions(dir))
 }
 
-/// The interpreter that a shim would start. `None` if the system's Python is selected, or a
-/// version that is not installed: then the rest of `PATH` decides.
+/// The interpreter that a shim would start. `None` if the system's Python is selected, or a version
+/// that is not installed; then the rest of `PATH` decides.
 pub(super) fn behind(sysroot: &Sysroot, shims: &str) -> Option<String> {
     let versions = versions(shims);
     selected(sysroot, super::parent(shims))
@@ -50,10 +50,11 @@ fn names(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The directory of a version: its own, or for `3.11` that of the newest `3.11.x`.
+/// The directory of a version: the one with its name, or for `3.11` that of the newest `3.11.x`.
 fn installed(sysroot: &Sysroot, versions: &str, name: &str) -> Option<String> {
     let name = name.strip_prefix("python-").unwrap_or(name);
-    // `3.11.7/envs/name` is a virtual environment of pyenv; what leads elsewhere is no version.
+    // `3.11.7/envs/name` is a virtual environment of pyenv; a path that leaves the directory is not
+    // a version.
     if name.is_empty() || name.split('/').any(|part| part == "..") {
         return None;
     }

@@ -1,9 +1,9 @@
 //! `pyvenv.cfg`, which makes a directory a virtual environment (PEP 405).
 
-/// What `pyvenv.cfg` says.
+/// The relevant contents of `pyvenv.cfg`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Config {
-    /// The directory of the interpreter that the environment was made from.
+    /// The directory of the interpreter that the environment was created from.
     pub(super) home: Option<String>,
     /// `X.Y.Z` of that interpreter.
     pub(super) version: Option<String>,
@@ -11,7 +11,7 @@ pub(super) struct Config {
     pub(super) system_site: bool,
 }
 
-/// Parses `key = value` lines; keys are matched without letter case, as `site.py` does.
+/// Parses `key = value` lines; keys are compared without case, as in `site.py`.
 pub(super) fn parse(text: &str) -> Config {
     let mut config = Config::default();
     for line in text.lines() {

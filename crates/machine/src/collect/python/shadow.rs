@@ -1,11 +1,11 @@
-//! Directories that `import` would find before the installed package: the working directory of
-//! somebody who stands in a clone or beside one, or a `PYTHONPATH` that names one.
+//! Directories that `import` would find before the installed package: the working directory, if it
+//! is a clone or contains one, or an entry of `PYTHONPATH` that does.
 
 use super::site;
 use crate::sysroot::Sysroot;
 use facts::Python;
 
-/// Packages that need compiled parts (`_C*.so`), so that their bare sources cannot work.
+/// Packages that need compiled parts (`_C*.so`), so they cannot work from their bare sources.
 const PACKAGES: &[&str] = &["torch", "torch_npu", "vllm", "vllm_ascend"];
 
 /// Package and directory of each source tree in the working directory or on `PYTHONPATH`.
@@ -27,8 +27,9 @@ pub(super) fn read(sysroot: &Sysroot, python: &Python) -> Vec<(String, String)> 
                     && site::has_extension(name, "so")
             });
             let is_package = names.iter().any(|name| name == "__init__.py");
-            // A directory without it is passed over for a package on the path. It is imported
-            // instead of one that only the hook of an editable install finds: that is asked last.
+            // Python prefers a package on the path to a directory without it. But the directory
+            // precedes a package that only the hook of an editable install finds, because that hook
+            // runs last.
             let hides_editable = !is_package
                 && python.editable_packages.contains_key(package)
                 && !is_on_path(sysroot, python, package);
@@ -40,14 +41,14 @@ pub(super) fn read(sysroot: &Sysroot, python: &Python) -> Vec<(String, String)> 
     found
 }
 
-/// Whether a site directory holds the package itself.
+/// Returns whether a site directory contains the package itself.
 fn is_on_path(sysroot: &Sysroot, python: &Python, package: &str) -> bool {
     let init = |dir: &String| sysroot.is_file(&format!("{dir}/{package}/__init__.py"));
     python.site_dirs.iter().any(init)
 }
 
-/// Whether this directory is where the package is meant to be: an editable install of it (which
-/// for vllm has no `_C*.so` on an NPU), or a site directory with its metadata beside it.
+/// Returns whether the package is meant to be in this directory: an editable install of it (which
+/// for vllm has no `_C*.so` on an NPU), or a site directory that has its metadata, too.
 fn is_installed_there(sysroot: &Sysroot, python: &Python, package: &str, dir: &str) -> bool {
     let real = |path: &str| sysroot.real(path).unwrap_or_else(|_| path.to_owned());
     let here = real(dir);

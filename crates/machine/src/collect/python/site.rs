@@ -1,12 +1,12 @@
-//! `sys.path`: the directories that hold packages, in the order in which `import` searches.
+//! `sys.path`: the directories that contain packages, in the search order of `import`.
 
 use crate::sysroot::{ReadError, Sysroot};
 use data::faults;
 use facts::{Interpreter, ProblemKind, PthCode, Python};
 
-/// The most directories that are kept, against `.pth` files that list without end.
+/// Maximum number of kept directories, because `.pth` files may list any number.
 const MAX_DIRS: usize = 500;
-/// The most lines with code that are kept of all `.pth` files.
+/// Maximum number of kept lines with code in all `.pth` files.
 const MAX_IMPORTS: usize = 500;
 
 /// Fills `site_dirs`, `pth_imports` and `editable_packages`.
@@ -69,7 +69,7 @@ pub(super) fn own_dirs(sysroot: &Sysroot, interpreter: &Interpreter) -> Vec<Stri
 fn prefix_dirs(sysroot: &Sysroot, prefix: &str, minor: Option<&str>) -> Vec<String> {
     let Some(minor) = minor else { return Vec::new() };
     let prefix = prefix.trim_end_matches('/');
-    // Debian's Python knows no `site-packages`, and looks into /usr/local as well.
+    // Debian's Python has no `site-packages`, and searches /usr/local as well.
     let local = format!("/usr/local/lib/python{minor}/dist-packages");
     let debian = || sysroot.is_dir("/usr/lib/python3/dist-packages") || sysroot.is_dir(&local);
     if prefix == "/usr" && debian() {
@@ -80,7 +80,7 @@ fn prefix_dirs(sysroot: &Sysroot, prefix: &str, minor: Option<&str>) -> Vec<Stri
         ];
     }
     let mut dirs = Vec::new();
-    // The family of Fedora (openEuler, EulerOS) installs what pip brings into /usr/local.
+    // On the Fedora family (openEuler, EulerOS), pip installs into /usr/local.
     let prefixes: &[&str] = if prefix == "/usr" { &["/usr/local", "/usr"] } else { &[prefix] };
     for prefix in prefixes {
         for lib in ["lib64", "lib"] {
@@ -90,7 +90,7 @@ fn prefix_dirs(sysroot: &Sysroot, prefix: &str, minor: Option<&str>) -> Vec<Stri
     dirs
 }
 
-/// `site.USER_SITE`, unless it is switched off.
+/// `site.USER_SITE`, unless it is disabled.
 fn user_site(sysroot: &Sysroot, interpreter: &Interpreter) -> Option<String> {
     let env = sysroot.env();
     if env.non_empty("PYTHONNOUSERSITE").is_some() {
@@ -118,13 +118,13 @@ struct SysPath<'a> {
 }
 
 impl SysPath<'_> {
-    /// Adds a directory that exists and is not there yet; tells whether it was added.
+    /// Adds an existing directory that was not added before; returns whether it was added.
     fn add(&mut self, dir: &str) -> bool {
         let dir = if dir.len() > 1 { dir.trim_end_matches('/') } else { dir };
         let real = match self.sysroot.real(dir) {
             Ok(real) => real,
             Err(error) => {
-                // Packages may lie behind a loop; a directory that is not there has none.
+                // Packages may be behind a loop; a missing directory has none.
                 if error == ReadError::Loop {
                     self.sysroot.read_problem(dir, &error);
                 }
@@ -139,7 +139,7 @@ impl SysPath<'_> {
         true
     }
 
-    /// Adds a directory and what its `.pth` files name, as `site.addsitedir` does.
+    /// Adds a directory and the directories in its `.pth` files, as `site.addsitedir` does.
     fn add_with_pth(&mut self, dir: &str) {
         if !self.add(dir) {
             return;
@@ -191,15 +191,15 @@ impl SysPath<'_> {
 /// A line of a `.pth` file.
 #[derive(Debug, PartialEq, Eq)]
 enum PthLine<'a> {
-    /// Code that Python runs at its start; cut to what a report can hold.
+    /// Code that Python runs at startup; truncated to the limit of a report.
     Code(String),
     /// A directory for `sys.path`.
     Dir(&'a str),
-    /// Nothing that Python could use.
+    /// A line that Python cannot use.
     Bad,
 }
 
-/// The lines that count, with their numbers.
+/// The relevant lines, with their numbers.
 fn pth_lines(text: &str) -> impl Iterator<Item = (u32, PthLine<'_>)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines = (1..).zip(text.lines());
@@ -216,8 +216,8 @@ fn pth_lines(text: &str) -> impl Iterator<Item = (u32, PthLine<'_>)> {
     })
 }
 
-/// The `MAPPING` of a finder that setuptools writes for editable installs: package and
-/// directory. The file is a Python program; only this one literal is looked at.
+/// The `MAPPING` of a finder that setuptools writes for editable installs: package and directory.
+/// The file is a Python program, of which only this literal is read.
 fn finder_mapping(text: &str) -> Vec<(String, String)> {
     let Some(literal) = text.lines().find_map(|line| {
         let rest = line.strip_prefix("MAPPING")?;
@@ -246,7 +246,7 @@ fn quoted_strings(text: &str) -> Vec<String> {
     out
 }
 
-/// Whether a file name has this extension (in lower case, as Python compares it).
+/// Returns whether a file name has this extension (in lower case, as in Python).
 pub(super) fn has_extension(name: &str, extension: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(_, found)| found == extension)
 }

@@ -1,4 +1,4 @@
-//! The collector over small trees.
+//! Tests of the collector with small trees.
 #![expect(clippy::disallowed_methods, reason = "the tests build the trees that are examined")]
 
 use std::os::unix::fs::symlink;
@@ -55,7 +55,7 @@ fn interpreter(python: &Python) -> &Interpreter {
     python.interpreter.as_ref().expect("an interpreter is found")
 }
 
-/// As CANN images have it: links in /usr/local/bin that lead to /usr/local/python3.11.13.
+/// The layout of CANN images: links in /usr/local/bin that point to /usr/local/python3.11.13.
 fn cann_image() -> Tree {
     let site = "/usr/local/python3.11.13/lib/python3.11/site-packages";
     Tree::new(&[("PATH", "/usr/local/bin:/usr/bin")])
@@ -96,7 +96,7 @@ fn the_option_wins_and_may_name_an_environment() {
 
 #[test]
 fn a_missing_interpreter_that_was_named_is_not_replaced() {
-    // The prefix of the second would be `/`, where most machines have a Python.
+    // The prefix of the second would be `/`, and most machines have a Python there.
     let merged = cann_image().link("/lib", "usr/lib").file("/usr/lib/python3.11/os.py", "");
     for name in ["/no/python", "/nonexist"] {
         let options = Options { python: Some(name.to_owned()), ..Options::default() };
@@ -106,7 +106,7 @@ fn a_missing_interpreter_that_was_named_is_not_replaced() {
     }
 }
 
-/// Beside `ls` lies the Python of the system, which would be examined under its name.
+/// The system's Python is next to `ls`, and must not be examined instead of it.
 #[test]
 fn another_program_is_no_python() {
     let usr = || Tree::new(&[]).file("/usr/lib/python3.11/os.py", "").link("/bin", "usr/bin");
@@ -240,7 +240,7 @@ fn a_home_needs_the_standard_library() {
     assert_eq!(unusable("/nowhere"), Some(facts::Unusable::NoHome));
 }
 
-/// The upgrade of the system leaves `pyvenv.cfg` and the packages of the Python before it.
+/// An upgrade of the system leaves `pyvenv.cfg` and the packages of the previous Python.
 #[test]
 fn the_program_decides_the_version_of_an_environment() {
     let tree = |target: &str| {
@@ -372,7 +372,7 @@ fn others_with_torch_npu_are_named() {
     assert_eq!(prefixes, ["/opt/conda"]);
 }
 
-/// A home with pyenv, as `PATH` of its user finds it.
+/// A home with pyenv, in the `PATH` of its user.
 fn pyenv(env: &[(&str, &str)]) -> Tree {
     let mut all = vec![("PATH", "/home/u/.pyenv/shims:/usr/bin")];
     all.extend(env);
@@ -402,7 +402,7 @@ fn a_shim_of_pyenv_is_looked_through() {
     assert_eq!(pyenv(&[]).read().dist("torch").unwrap().version, "2.7.1");
     let local = "# of the project\n3.11.7\n3.9.1\n";
     assert_eq!(chosen(pyenv(&[]).file("/home/u/work/.python-version", local)), of("3.11.7"));
-    // A shorter name is the newest of its versions, and one that is not installed is passed over.
+    // A shorter name selects the newest of its versions, and one that is not installed is skipped.
     assert_eq!(chosen(pyenv(&[("PYENV_VERSION", "3.8.2:3.11")])), of("3.11.13"));
     assert_eq!(chosen(pyenv(&[("PYENV_VERSION", "system")])), "/usr/bin/python3");
     assert_eq!(chosen(pyenv(&[("PYENV_VERSION", "../../x")])), "/usr/bin/python3");
