@@ -31,7 +31,7 @@ use end::{judge_end, judge_vendor_output};
 use fault::{Code, judge_fault};
 pub use time::find_slow;
 
-/// How many devices a finding quotes; all of them are named.
+/// The maximum number of devices quoted in a finding; all of them are named.
 const QUOTED: usize = 3;
 
 /// Input of the judgement other than the run.
@@ -45,7 +45,7 @@ pub struct JudgeContext {
     pub baseline: BTreeMap<(i32, String), f64>,
     /// Times of an earlier run, by device and measure, in milliseconds.
     pub baseline_times: BTreeMap<(i32, Measure), f64>,
-    /// The cards that the devices are.
+    /// The cards of the devices.
     pub names: DeviceNames,
     /// Libraries in the search path for another architecture, and that architecture.
     pub foreign_libraries: Vec<(String, String)>,
@@ -277,8 +277,8 @@ fn judge_speed(
     items
 }
 
-/// A process that counted the devices and then was ended by `aclFinalize` has done its work. If no
-/// device process has that trouble, it is worth a warning; else it is one fault of all.
+/// A process that counted the devices and then crashed in `aclFinalize` has completed its work. If
+/// no device process has this problem, it is a warning; else it is one fault of all.
 fn excuse_finalize(items: &mut [DeviceFinding], done: &RunResult) {
     let first = &done.first;
     if first.is_whole() || !first.has_counted() || done.devices.is_empty() {
@@ -302,7 +302,7 @@ fn is_failed_finalize(event: &Event) -> bool {
     matches!(fault, Fault::Call { function, .. } if function == "aclFinalize")
 }
 
-/// Gives links between devices the names of their cards.
+/// Replaces devices by the names of their cards in links between devices.
 fn name_links(items: &mut [DeviceFinding], done: &RunResult, names: &DeviceNames) {
     let devices: Vec<i32> = done.devices.iter().filter_map(|ran| ran.device).collect();
     let known = |device: i32| names.join(&[Some(device)]);
