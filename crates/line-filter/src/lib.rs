@@ -12,11 +12,9 @@
 //!
 //! Codes such as `EI0006` are too many and too similar for that. They have a shape, which is
 //! checked at sixteen positions at once (the compiler vectorizes it), and then looked up in a list.
-//!
-//! A separate crate, so that tests do not search with unoptimized code.
 
 //!
-//! A crate of its own, so that tests do not search with unoptimised code.
+//! A separate crate, so that tests do not search with unoptimized code.
 
 use std::collections::BTreeSet;
 
