@@ -95,8 +95,8 @@ fn gamma(operations: usize, unit: f64) -> f64 {
     product / (1.0 - product)
 }
 
-/// The bound of one element: `result` is its exact value, `magnitude` the sum of its absolute terms,
-/// `operations` the rounded operations behind it.
+/// The bound of one element: `result` is its exact value, `magnitude` the sum of its absolute
+/// terms, `operations` the number of rounded operations.
 pub fn error_bound(dtype: Dtype, result: f64, magnitude: f64, operations: usize) -> f64 {
     let accumulated = gamma(operations, Dtype::Fp32.unit_roundoff()) * magnitude;
     // A result in single precision is the accumulator itself.

@@ -163,8 +163,8 @@ pub(crate) fn begin_writing(file: &File) {
 }
 
 impl<'a> StagedFile<'a> {
-    /// Sets the permission bits. The set-user-ID and set-group-ID bits are not among them: they
-    /// stay as on the replaced file, even if the journal of an untrusted tree has other ones.
+    /// Sets the permission bits. The set-user-ID, set-group-ID and sticky bits are not among them:
+    /// they stay as on the replaced file, even if the journal of an untrusted tree has other ones.
     pub(crate) fn set_permissions(&self, mode: u32) -> io::Result<()> {
         let set = rustix::fs::fstat(&self.file).and_then(|about| {
             let kept = about.st_mode & 0o7000;

@@ -42,7 +42,8 @@ pub(super) fn find_start(line: &[u8]) -> usize {
     FINDER.find(line).map_or(line.len(), |found| found.start())
 }
 
-/// `  2. Check …`: a later line of such a list. Log lines never begin with a number and a dot.
+/// `        2. Check …`: a later line of such a list. Log lines never begin with a number and a
+/// dot.
 fn is_item(line: &[u8]) -> bool {
     let text = line.trim_ascii_start();
     let indented = text.len() < line.len();

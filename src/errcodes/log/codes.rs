@@ -92,7 +92,7 @@ pub(super) const E_FAMILIES: [&str; 2] = ["ecode", "ecode_inner"];
 /// The last digit may be hexadecimal.
 const E_CODE: &str = r#"(?-u)(?:(?:^|[\s('":|])([EW][1-9A-Z][0-9]{3}[0-9A-F])(?:: ?|\[PID|\)|['"]| \[PID)|^([EW][1-9A-Z][0-9]{3}[0-9A-F])  |\[([EW][1-9A-Z][0-9]{3}[0-9A-F])\])"#;
 
-/// An ACL code has six digits and is listed. `ret` is the most common word of plogs.
+/// An ACL code has six digits and must be listed, because `ret` is the most common word of plogs.
 const DECIMAL: &str = r"(?-u)(?:\b[eE]rror[ _]?[cC]ode(?: is|:| =|=)?|\bruntime result(?: =|=|:)|\b[eE]rrCode[:=]|\bret(?:urn)?[cC]?o?d?e?(?: is|:| =|=|\[)|\bresult(?:\[| =|=)|\bfailed, code|\bfailed ?:|\bCANN failure|\baclnnStatus(?: is|:| =|=)|\berrno:)[ \[(:=]{0,3}([1-9]\d{5})\b";
 
 /// Keys; one of them precedes such a code.

@@ -34,7 +34,7 @@ const STALE: i32 = 35;
 const LONG_AGO: i64 = 3_600;
 /// The maximum clock difference between machines, in seconds.
 const SKEW: i64 = 120;
-/// The maximum deficit of a cause that explains another, in points.
+/// The maximum number of points by which a cause may score less than one that it explains.
 const WEAKER: i32 = 24;
 /// The minimum weight of a cause that explains why others wait.
 const EXPLAINS_WAITING: i32 = 44;

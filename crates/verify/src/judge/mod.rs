@@ -34,12 +34,12 @@ pub use time::find_slow;
 /// The maximum number of devices quoted in a finding; all of them are named.
 const QUOTED: usize = 3;
 
-/// Input of the judgement other than the run.
+/// Input of the evaluation other than the run.
 #[derive(Debug, Default)]
 pub struct JudgeContext {
     /// `ASCEND_RT_VISIBLE_DEVICES` of the children, if it is set.
     pub visible: Option<String>,
-    /// The least speed of a copy, by direction, in GB/s.
+    /// The minimum speed of a copy, by direction, in GB/s.
     pub floors: Vec<MinSpeed>,
     /// Speeds of an earlier run, by device and step, in GB/s.
     pub baseline: BTreeMap<(i32, String), f64>,
@@ -69,7 +69,7 @@ const FADED: f64 = 0.7;
 /// Minimum number of compared results for that ratio.
 const ENOUGH: u64 = 12;
 
-/// The judgement.
+/// The result of the evaluation.
 #[derive(Debug, Default)]
 pub struct Judgment {
     /// The findings.
@@ -88,7 +88,7 @@ struct DeviceFinding {
     child: String,
 }
 
-/// Judges a run of `stages`.
+/// Evaluates a run of `stages`.
 pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgment {
     let catalog = Catalog::builtin();
     let mut items = Vec::new();

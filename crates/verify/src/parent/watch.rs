@@ -1,7 +1,7 @@
 //! Waits for a child as long as it reports progress, and never forever.
 //!
-//! This module knows no processes: events arrive by a channel, and a kill is a function. So tests
-//! can simulate a process that survives SIGKILL.
+//! This module is independent of processes: events arrive by a channel, and a kill is a function.
+//! So tests can simulate a process that survives SIGKILL.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;

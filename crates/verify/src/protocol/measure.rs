@@ -9,7 +9,7 @@ use super::Stage;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Waiting for an idle Stream, by the clock of the host.
+    /// Waiting for an idle stream, by the clock of the host.
     Synchronize,
     /// A copy from the host to the device, by the clock of the host.
     HostToDevice,

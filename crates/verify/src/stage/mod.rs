@@ -36,7 +36,7 @@ pub struct Probe<'a> {
     pub reporter: &'a Reporter,
     /// The order.
     pub order: &'a Order,
-    /// The Stream for all operations.
+    /// The stream for all operations.
     pub stream: Stream,
     /// The chip name from the runtime.
     pub soc: String,
@@ -54,13 +54,13 @@ fn compute_speed(bytes: usize, milliseconds: f64) -> Option<f64> {
 }
 
 impl Probe<'_> {
-    /// Waits for the Stream: for a shorter time than the parent's limit.
+    /// Waits for the stream: for a shorter time than the parent's limit.
     pub fn wait(&self) -> Result<(), Fault> {
         let limit = i32::try_from(self.order.silence_ms / 4 * 3).unwrap_or(i32::MAX);
         self.vendor.synchronize(self.stream, limit.max(1))
     }
 
-    /// Runs work on the Stream, waits, and returns its time by the events of the device.
+    /// Runs work on the stream, waits, and returns its time by the events of the device.
     pub fn measure_time(&self, work: impl FnOnce() -> Result<(), Fault>) -> Result<f64, Fault> {
         let (start, end) = (self.vendor.create_event()?, self.vendor.create_event()?);
         self.vendor.record(start, self.stream)?;

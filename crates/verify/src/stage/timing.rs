@@ -24,7 +24,7 @@ const SIZE: usize = 256;
 /// Elements of the addition whose launch is timed.
 const ADDED: usize = 1024;
 
-/// Times waiting for an idle Stream.
+/// Times waiting for an idle stream.
 pub fn time_waiting(probe: &Probe<'_>) -> Result<(), StageAborted> {
     probe.reporter.run_step(Stage::Runtime, "times of waiting", || {
         report(probe, Measure::Synchronize, &mut || by_clock(|| probe.wait()))?;

@@ -82,7 +82,7 @@ impl Vendor {
         Ok(communicator)
     }
 
-    /// Puts the sum of `count` elements over all ranks on a Stream.
+    /// Puts the sum of `count` elements over all ranks on a stream.
     ///
     /// # Panics
     /// If there are fewer elements: the stages allocate the memory that they sum.

@@ -170,7 +170,7 @@ impl Vendor {
         Ok(Kernel { binary: loaded, function })
     }
 
-    /// Puts a kernel on a Stream, with this number of blocks. Its arguments are the addresses of
+    /// Puts a kernel on a stream, with this number of blocks. Its arguments are the addresses of
     /// `buffers`.
     pub fn launch_kernel(
         &self,

@@ -108,7 +108,7 @@ impl Vendor {
         Ok(Plan { executor, workspace })
     }
 
-    /// Puts a plan on a Stream, with the scratch memory that it needs.
+    /// Puts a plan on a stream, with the scratch memory that it needs.
     ///
     /// # Panics
     /// If the memory is smaller than the plan requires.

@@ -12,7 +12,7 @@ use base::tarball;
 
 /// The maximum number of members read from one archive.
 const MEMBERS: usize = 100_000;
-/// The limit of the unpacked size of a file: this, or this multiple of its size.
+/// The limit of the unpacked size of a file: the larger of this and [`RATIO`] times its size.
 const UNPACKED: u64 = 1 << 30;
 const RATIO: u64 = 200;
 const BLOCK: usize = 512;
