@@ -1,5 +1,5 @@
-//! Measures the time of the commands without a separate bench, as complete processes: `cargo bench
-//! --bench commands`.
+//! Measures the time of the commands without a separate bench, as complete processes:
+//! `cargo bench --bench commands`.
 //!
 //! Each is printed next to its lower bound, measured in the same run: starting the program without
 //! work (`--help`), for a bundle packing the same bytes in this process, for a page reading its

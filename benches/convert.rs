@@ -1,5 +1,5 @@
-//! Measures the time of planning a conversion, in one process: `cargo bench --bench convert [--
-//! DIR…]`.
+//! Measures the time of planning a conversion, in one process:
+//! `cargo bench --bench convert [-- DIR…]`.
 //!
 //! Each directory is measured separately, read only: finding its files, reading and filtering them,
 //! only parsing the relevant Python files, and all steps of `convert` before it writes. The last

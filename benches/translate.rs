@@ -1,5 +1,5 @@
-//! Measures the rate at which `translate-error` reads logs: `cargo bench --bench translate [--
-//! FILE…]`.
+//! Measures the rate at which `translate-error` reads logs:
+//! `cargo bench --bench translate [-- FILE…]`.
 //!
 //! Without an argument, a healthy log and one with an error in every hundredth line are created.
 //! The same bytes are searched for the same literals by the engine that `rg -F` uses for many

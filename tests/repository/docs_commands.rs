@@ -3,10 +3,10 @@
 //! Every command line of `ascend-doctor` has to be accepted; steps of recipes for CI systems are
 //! run in an empty directory. A block of code after the comment `<!-- run: MACHINE STATUS -->` is
 //! executed next to a tree `machine` that the recipe MACHINE builds (`-`: without one), has to exit
-//! with STATUS, and has to print the output in the block, if there is any. A block after `<!--
-//! file: NAME -->` is the content of that file for later commands of the document. `UPDATE_DOCS=1
-//! cargo test --test repository docs_commands` writes the current output of the commands into the
-//! blocks.
+//! with STATUS, and has to print the output in the block, if there is any. A block after
+//! `<!-- file: NAME -->` is the content of that file for later commands of the document.
+//! `UPDATE_DOCS=1 cargo test --test repository docs_commands` writes the current output of the
+//! commands into the blocks.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,

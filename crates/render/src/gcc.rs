@@ -2,8 +2,8 @@
 //! `path:line:column: severity: message [ID]`.
 //!
 //! Findings name lines without columns, and some name only a file. Editors require both numbers, so
-//! a missing one is 1. A finding without a file starts with the name of the program, like `cc1:
-//! error: …` of the compiler.
+//! a missing one is 1. A finding without a file starts with the name of the program, like
+//! `cc1: error: …` of the compiler.
 
 use std::io::{self, Write};
 

@@ -2,8 +2,8 @@
 //!
 //! `torch.cuda.x` only belongs to torch if `torch` is bound to the module in the scope of the
 //! expression. So every binding of a file is collected first, then expressions are resolved to
-//! dotted paths (`torch.cuda.amp.autocast`), through `import torch as th`, `from torch import cuda
-//! as C`, `t = torch` and the like.
+//! dotted paths (`torch.cuda.amp.autocast`), through `import torch as th`,
+//! `from torch import cuda as C`, `t = torch` and the like.
 
 mod bindings;
 mod collect;
