@@ -1,13 +1,15 @@
-//! How long `audit-ops` takes to read, in one process: `cargo bench --bench audit [-- DIR…]`.
+//! Measures the time of `audit-ops`, in one process: `cargo bench --bench audit [-- DIR…]`.
 //!
-//! Of each directory of Python sources: parsing it - finding and reading its files, and parsing each, with
-//! the same walk, the same parser and the same threads (`RAYON_NUM_THREADS`) - and auditing it: finding,
-//! reading, sifting, parsing, resolving, following, judging. The second is to take no more than 1.5 times
-//! as long as the first. That both as whole processes, by turns - the program, and this one started to parse
-//! and do nothing else - and again and again in one process. Beside them, how long it takes to parse texts that are in memory: all of
-//! them, and those that name torch. Without an argument a tree is made. Then each reader of a binary format, with a file
-//! that is made for it. Prints times; asserts nothing about them, since machines differ.
-//! `scripts/bench_audit.py` measures whole processes, with archives of ten gigabytes.
+//! For each directory of Python sources, it compares parsing with auditing. Parsing: finding and
+//! reading its files, and parsing each, with the same walk, the same parser and the same threads
+//! (`RAYON_NUM_THREADS`). Auditing: finding, reading, filtering, parsing, resolving, following,
+//! evaluating. Auditing must take at most 1.5 times as long as parsing. Both are measured as
+//! complete processes, alternately (the program, and this one started only to parse), and
+//! repeatedly in one process. In addition, it measures parsing of texts in memory: all of them, and
+//! those that name torch. Without an argument it creates a tree. Then it measures each reader of a
+//! binary format, with a generated file. It prints times and asserts nothing about them, because
+//! machines differ. `scripts/bench_audit.py` measures complete processes, with archives of ten
+//! gigabytes.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -34,16 +36,16 @@ use treeedit::walk;
 #[path = "support/python_files.rs"]
 mod python_files;
 
-/// The allocator of the program: it takes part in what is measured.
+/// The allocator of the program, because it influences the measurements.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Starts this program to parse a directory, and nothing else.
+/// The flag that starts this program only to parse a directory.
 const ONLY_PARSE: &str = "--only-parse";
 const ROUNDS: usize = 11;
-/// Files of the tree that is made.
+/// The number of files of the generated tree.
 const FILES: usize = 2_000;
-/// Operators of each model that is made.
+/// The number of operators of each generated model.
 const OPERATORS: usize = 20_000;
 
 fn main() {
@@ -100,7 +102,7 @@ fn sources(root: &Path, tables: &'static Tables) {
     );
     let options = python::Options::default();
     let audited = || python::read(root, &options).unwrap();
-    // In turn, so that a busy moment hits all of them.
+    // Alternately, so that a busy moment affects all of them.
     let mut times: [Vec<Duration>; 4] = Default::default();
     for _ in 0..ROUNDS {
         times[0].push(time(|| parsed_tree(root)));
@@ -124,7 +126,7 @@ fn sources(root: &Path, tables: &'static Tables) {
     }
 }
 
-/// The whole command, and the process that only parses.
+/// Measures the complete command, and the process that only parses.
 fn processes(root: &Path) {
     let run = |program: &Path, args: &[&str]| {
         let mut command = Command::new(program);
@@ -145,14 +147,14 @@ fn processes(root: &Path) {
     println!("{:>26}  {median:.2} ({least:.2})", "auditing / parsing");
 }
 
-/// Finds, reads and parses all Python files of a directory, as the audit finds and reads them.
+/// Finds, reads and parses all Python files of a directory in the same way as the audit.
 fn parsed_tree(root: &Path) -> usize {
     let files = walk::walk(&python_files::below(root)).unwrap().files;
     let texts = files.par_iter().map(|file| std::fs::read(&file.path).unwrap());
     texts.map(|bytes| parsed(&String::from_utf8_lossy(&bytes))).sum()
 }
 
-/// Parses, and says how many tokens there are.
+/// Parses a text, and returns the number of errors and tokens.
 fn parsed(text: &str) -> usize {
     let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
     std::hint::black_box(parsed.errors().len() + parsed.tokens().len())
@@ -186,7 +188,7 @@ fn time(work: impl FnOnce() -> usize) -> Duration {
     begin.elapsed()
 }
 
-/// Prints a row; median and least in milliseconds.
+/// Prints a row with median and minimum in milliseconds, and returns them.
 fn summary(name: &str, times: &mut [Duration], remark: &str) -> (f64, f64) {
     times.sort_unstable();
     let (median, least) = (times[times.len() / 2], times[0]);
@@ -199,7 +201,7 @@ fn report(name: &str, time: Duration, remark: &str) {
     println!("{name:>26}  {:.1} ms {remark}", time.as_secs_f64() * 1e3);
 }
 
-/// Modules as people write them, each a little different.
+/// Modules in a typical style, each slightly different.
 fn build(root: &Path) {
     for number in 0..FILES {
         let mut text = String::from(

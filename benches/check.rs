@@ -1,11 +1,11 @@
-//! How long `check` takes, in one process: `cargo bench --bench check [-- DIR]`.
+//! Measures the time of `check`, in one process: `cargo bench --bench check [-- DIR]`.
 //!
 //! Without an argument, two trees are built: one with a library as large as `libtorch_npu.so`,
-//! whose hash no second core can help with, and one with as many bytes in libraries of equal
-//! size. With the directory of an environment that `scripts/fetch_wheels.py` made, the files are
-//! those of a published wheel. Beside the rates of hashing stands that of SHA-256 over memory, on
-//! one core and on all: nothing that reads files can be faster. Prints wall times; asserts nothing
-//! about them, since machines differ. `scripts/bench_peers.py` compares whole processes with
+//! whose hash no second core can accelerate, and one with as many bytes in libraries of equal size.
+//! With the directory of an environment created by `scripts/fetch_wheels.py`, the files are those
+//! of a published wheel. The rates of hashing are printed next to that of SHA-256 over memory, on
+//! one core and on all: reading files cannot be faster. It prints wall times and asserts nothing
+//! about them, because machines differ. `scripts/bench_peers.py` compares complete processes with
 //! other tools.
 #![expect(
     clippy::disallowed_methods,
@@ -24,12 +24,12 @@ use machine::collect::{Options, collect};
 use machine::sysroot::Sysroot;
 
 const ROUNDS: usize = 20;
-/// Python files of the tree that is built, as many as a torch_npu wheel has.
+/// The number of Python files of the built tree, as in a torch_npu wheel.
 const FILES: usize = 1500;
-/// Bytes of its library, as many as `libtorch_npu.so` of 2.9.0 has.
+/// The size of its library in bytes, as that of `libtorch_npu.so` of 2.9.0.
 const LIBRARY: usize = 64_839_529;
 
-/// Libraries of the second tree.
+/// The number of libraries of the second tree.
 const EQUAL: usize = 16;
 
 fn main() {
@@ -49,7 +49,7 @@ fn main() {
     }
 }
 
-/// SHA-256 over bytes that are in memory already.
+/// Measures SHA-256 over bytes that are already in memory.
 fn memory(cores: usize) {
     let bytes = vec![0x5a_u8; LIBRARY];
     let one = measure(|| u64::from(Sha256::of(&bytes) == Sha256::of(b"")));
@@ -94,7 +94,7 @@ fn rate(bytes: u64, time: Duration) {
     println!("{:>28}  {bytes} bytes, {rate:.2} GB/s", "");
 }
 
-/// Collects, and returns the bytes that were hashed.
+/// Collects, and returns the number of hashed bytes.
 fn run(root: &Path, options: &Options) -> u64 {
     let facts = collect(&Sysroot::tree(root).unwrap(), options);
     facts.integrity.packages.iter().map(|package| package.bytes).sum()
@@ -116,8 +116,8 @@ fn report(name: &str, time: Duration) {
     println!("{name:>28}  {:.1} ms", time.as_secs_f64() * 1e3);
 }
 
-/// A virtual environment with a torch_npu of the usual size, the bytes of its native code in so
-/// many libraries.
+/// A virtual environment with a torch_npu of the usual size, with the bytes of its native code in
+/// this number of libraries.
 fn build(root: &Path, libraries: usize) {
     let venv = root.join("opt/venv");
     let site = venv.join("lib/python3.11/site-packages");

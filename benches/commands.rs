@@ -1,11 +1,11 @@
-//! How long the commands take that have no bench of their own, as whole processes:
+//! Measures the time of the commands without a separate bench, as complete processes:
 //! `cargo bench --bench commands`.
 //!
-//! Beside each stands what bounds it, measured in the same run: starting the program and nothing else
-//! (`--help`), for a bundle packing the same bytes in this process, for a page reading its JSON.
-//! `verify` runs against the simulator of the tests, whose devices are this processor; what it says
-//! of a real one is how long the program itself takes. Prints wall times; asserts nothing about
-//! them, since machines differ.
+//! Each is printed next to its lower bound, measured in the same run: starting the program without
+//! work (`--help`), for a bundle packing the same bytes in this process, for a page reading its
+//! JSON. `verify` runs against the simulator of the tests, whose devices are this processor, so
+//! that its time is the overhead of the program. It prints wall times and asserts nothing about
+//! them, because machines differ.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -21,10 +21,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 11;
-/// Reports that are merged, and lines of the log in a bundle.
+/// The number of merged reports, and of lines of the log in a bundle.
 const REPORTS: usize = 100;
 const LINES: usize = 200_000;
-/// The libraries that the simulator stands for, as CANN up to 8.3 has them.
+/// The libraries that the simulator replaces, with the names of CANN up to 8.3.
 const LIBRARIES: [&str; 3] = ["libascendcl.so", "libnnopbase.so", "libopapi.so"];
 
 fn main() {
@@ -76,7 +76,7 @@ fn main() {
     row(&name, median(|| run(dir, &bundle)), "packing the log", packed);
 }
 
-/// What the commands work on.
+/// Creates the inputs of the commands.
 fn prepare(dir: &Path) {
     std::fs::create_dir_all(dir.join("machine/etc")).unwrap();
     std::fs::write(dir.join("machine/etc/os-release"), "ID=ubuntu\nVERSION_ID=\"22.04\"\n")
@@ -126,7 +126,8 @@ fn prepare(dir: &Path) {
     }
 }
 
-/// Where cargo puts the shared objects of the dev-dependencies: beside this program.
+/// The directory in which cargo puts the shared objects of the dev-dependencies: that of this
+/// program.
 fn built(name: &str) -> PathBuf {
     std::env::current_exe().unwrap().parent().unwrap().join(name)
 }

@@ -1,12 +1,14 @@
-//! How long planning a conversion takes, in one process: `cargo bench --bench convert [-- DIR…]`.
+//! Measures the time of planning a conversion, in one process:
+//! `cargo bench --bench convert [-- DIR…]`.
 //!
-//! Each directory is measured by itself, read only: finding its files, reading and sifting them,
-//! only parsing those Python files that are worth it, and all that `convert` does before it writes.
-//! The last is to take no more than 1.5 times as long as only parsing, with the same parser, the
-//! same files and the same threads (`RAYON_NUM_THREADS`). Without an argument a tree is made of the
-//! scripts of the tests. Prints wall times; asserts nothing about them, since machines differ.
-//! Then whole processes by turns: the program, in place in copies too, and this one started to parse the
-//! files that name torch and do nothing else. `scripts/bench_convert.py` measures whole processes, and other tools.
+//! Each directory is measured separately, read only: finding its files, reading and filtering them,
+//! only parsing the relevant Python files, and all steps of `convert` before it writes. The last
+//! one must take at most 1.5 times as long as only parsing, with the same parser, the same files
+//! and the same threads (`RAYON_NUM_THREADS`). Without an argument, a tree is created from the
+//! scripts of the tests. It prints wall times and asserts nothing about them, because machines
+//! differ. Then it measures complete processes alternately: the program, also in place in copies,
+//! and this one started only to parse the files that name torch. `scripts/bench_convert.py`
+//! measures complete processes, and other tools.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -33,14 +35,14 @@ use treeedit::walk::{SourceFile, walk};
 #[path = "support/python_files.rs"]
 mod python_files;
 
-/// The allocator of the program: it takes part in what is measured.
+/// The allocator of the program, because it influences the measurements.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 const ROUNDS: usize = 11;
-/// Starts this program to parse the files of a directory that name torch, and nothing else.
+/// The flag that starts this program only to parse the files of a directory that name torch.
 const ONLY_PARSE: &str = "--only-parse";
-/// Copies of the scripts of the tests in the tree that is built.
+/// The number of copies of the scripts of the tests in the built tree.
 const COPIES: usize = 40;
 
 fn main() {
@@ -91,7 +93,7 @@ fn measure_tree(root: &Path) {
         rayon::current_num_threads(),
     );
 
-    // In turn, so that a busy moment hits all of them.
+    // Alternately, so that a busy moment affects all of them.
     let mut times: [Vec<Duration>; 4] = Default::default();
     for _ in 0..ROUNDS {
         times[0].push(time(|| walk(&scope).unwrap().files.len()));
@@ -113,8 +115,8 @@ fn measure_tree(root: &Path) {
     println!("{:>24}  {ratio:.2} ({least:.2})", "planning / only parsing");
 }
 
-/// The whole command, without writing and in a copy of its own, by turns with a process that finds and
-/// reads the same files and parses those that name torch.
+/// Measures the complete command, without writing and in a separate copy, alternately with a
+/// process that finds and reads the same files and parses those that name torch.
 fn processes(root: &Path) {
     let run = |program: &Path, args: &[&str], root: &Path| {
         let mut command = Command::new(program);
@@ -167,7 +169,7 @@ fn parsed_tree(root: &Path) -> usize {
     named.map(|bytes| parsed(&String::from_utf8_lossy(&bytes))).sum()
 }
 
-/// The text of a file that a rule may speak about.
+/// The text of a file to which a rule may apply.
 fn worth_parsing(file: &SourceFile) -> Option<String> {
     let bytes = std::fs::read(&file.path).ok()?;
     if !Prefilter::default().passes(file.kind, &bytes) {
@@ -176,7 +178,7 @@ fn worth_parsing(file: &SourceFile) -> Option<String> {
     Some(Decoded::python(&bytes).ok()?.text)
 }
 
-/// Parses, and says how many statements the module has.
+/// Parses a text, and returns the number of errors and tokens.
 fn parsed(text: &str) -> usize {
     let parsed = parse_unchecked(text, ParseOptions::from(Mode::Module));
     std::hint::black_box(parsed.errors().len() + parsed.tokens().len())
@@ -201,7 +203,7 @@ fn report(name: &str, time: Duration, remark: &str) {
     println!("{name:>24}  {:.1} ms {remark}", milliseconds(time));
 }
 
-/// The scripts of the tests, many times.
+/// Copies the scripts of the tests many times.
 fn build(root: &Path) {
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/convert");
     for entry in walkdir::WalkDir::new(scripts) {

@@ -1,10 +1,11 @@
-//! How fast `translate-error` reads logs: `cargo bench --bench translate [-- FILE…]`.
+//! Measures the rate at which `translate-error` reads logs:
+//! `cargo bench --bench translate [-- FILE…]`.
 //!
-//! Without an argument, a healthy log and one with an error in every hundredth line are made. The
-//! same bytes are searched for the same literals by the engine that `rg -F` uses for many
-//! literals, in one thread, so that the rates can be compared on one machine in one run; where a
-//! `rg` is on the PATH, `scripts/bench_logs.py` compares whole processes. Prints rates; asserts
-//! nothing about them, since machines differ.
+//! Without an argument, a healthy log and one with an error in every hundredth line are created.
+//! The same bytes are searched for the same literals by the engine that `rg -F` uses for many
+//! literals, in one thread, so that the rates can be compared on one machine in one run; if a `rg`
+//! is on the PATH, `scripts/bench_logs.py` compares complete processes. It prints rates and asserts
+//! nothing about them, because machines differ.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use errcodes::log::{Limits, literals, scan};
 
-/// Bytes of each log that is made.
+/// The size of each generated log in bytes.
 const SIZE: usize = 100 << 20;
 const ROUNDS: usize = 5;
 /// A log that takes longer than this, in seconds, is read once.
@@ -35,7 +36,7 @@ fn main() {
         return;
     }
     println!("{} literals, best of {ROUNDS}, one thread\n", literals.len());
-    // What is done once in a process.
+    // Work that is done once in a process.
     let began = Instant::now();
     scan("warm", &mut &b"error code is 507035\n"[..], Limits::default());
     println!("{:>8.1} ms  first line of a process", began.elapsed().as_secs_f64() * 1e3);
@@ -56,7 +57,7 @@ fn measure(name: &str, log: &[u8], literals: &[&str]) {
     let scanned = best(|| {
         records = scan(name, &mut &*log, Limits::default()).records.len();
     });
-    // `rg -F` hands as many literals as these to this automaton.
+    // `rg -F` uses this automaton for this number of literals.
     let automaton = aho_corasick::AhoCorasick::builder()
         .kind(Some(aho_corasick::AhoCorasickKind::ContiguousNFA))
         .build(literals)
@@ -70,7 +71,7 @@ fn measure(name: &str, log: &[u8], literals: &[&str]) {
     );
 }
 
-/// As `rg -c` counts: one for a line, then on with the next.
+/// Counts like `rg -c`: once per line, then continues with the next line.
 fn count(automaton: &aho_corasick::AhoCorasick, log: &[u8]) -> usize {
     let (mut at, mut lines) = (0, 0);
     while let Some(found) = automaton.find(aho_corasick::Input::new(log).range(at..)) {
@@ -99,7 +100,7 @@ fn one_line() -> Vec<u8> {
     part.repeat(SIZE / 10 / part.len()).into_bytes()
 }
 
-/// Plog and training lines, each `every`th an error.
+/// Plog and training lines; every `every`th line is an error.
 fn made(every: usize) -> Vec<u8> {
     let mut log = String::with_capacity(SIZE + 512);
     let mut line = 0_u64;

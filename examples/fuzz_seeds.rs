@@ -1,5 +1,5 @@
-//! Writes first inputs for the fuzz targets: files of machines that the tests build.
-//! Used by `scripts/fuzz.sh`.
+//! Writes initial inputs for the fuzz targets: files of machines that the tests build. Used by
+//! `scripts/fuzz.sh`.
 #![expect(clippy::disallowed_methods, reason = "a tool for developers")]
 
 #[path = "../fuzz/kinds.rs"]
@@ -30,7 +30,7 @@ Compatibility                  : OK
 dcmi module initialize failed. ret is -8005
 ";
 
-/// Files of the kinds that the examples of the rules show little of.
+/// Files of kinds that are rare in the examples of the rules.
 const FILES: &[(&str, &str)] = &[
     (
         "a.ipynb",
@@ -93,7 +93,7 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-/// What a child of `verify` reports, line by line.
+/// The events of a child of `verify`, line by line.
 const EVENTS: &str = concat!(
     r#"{"event":"call","function":"aclInit"}"#,
     "\n",
@@ -103,10 +103,10 @@ const EVENTS: &str = concat!(
     "\n",
 );
 
-/// An earlier report, as far as `--baseline` reads it.
+/// An earlier report, with the parts that `--baseline` reads.
 const BASELINE: &str = r#"{"schema":"ascend-doctor/verify/2","devices":[{"device":0,"stages":[{"stage":"h2d","gb_per_s":24.5}],"told":[{"measure":"kernel","best_ms":0.25}]}]}"#;
 
-/// The evidence of a run that did little.
+/// The evidence of a small run.
 fn evidence() -> anyhow::Result<Vec<u8>> {
     let mut reader = EventReader::default();
     reader.feed(EVENTS.as_bytes(), &mut |_| {});
@@ -170,7 +170,7 @@ fn main() -> anyhow::Result<()> {
         ["torch  2.7.1\ntorch-npu  2.7.1\n", "CANN 版本：8.2.RC1", "export HCCL_IF_IP=1.2.3.4"];
     seeds.insert("pasted", issues.iter().map(|text| text.as_bytes().to_vec()).collect());
     seeds.insert("text", texts.iter().map(|text| text.as_bytes().to_vec()).collect());
-    // The examples of the rules, each as the file that it is of.
+    // The examples of the rules, each as a file of its kind.
     let examples = convert::rules::Rules::builtin().rules.iter();
     for example in examples.filter_map(|rule| rule.text().example.as_ref()) {
         let file = example.file.unwrap_or("a.py");
@@ -178,7 +178,7 @@ fn main() -> anyhow::Result<()> {
         let body = format!("{prelude}{}", example.before);
         seeds.entry("convert").or_default().push([&[kinds::first(file)], body.as_bytes()].concat());
     }
-    // Scripts as they are written, and what each kind of file looks like.
+    // Complete scripts, and samples of each kind of file.
     for entry in walkdir::WalkDir::new("tests/fixtures/convert") {
         let path = entry?.into_path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -214,7 +214,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Models and registration files: the first byte says how the target reads the rest.
+/// Models and registration files: the first byte selects how the target reads the rest.
 fn models() -> Vec<Vec<u8>> {
     let library =
         ElfBuilder::x86_64().define(["a"]).undefined(["_ZN5torch7Library5_implE"]).build();
@@ -239,7 +239,7 @@ fn models() -> Vec<Vec<u8>> {
     seeds.iter().map(|(first, body)| [&[*first], *body].concat()).collect()
 }
 
-/// Logs of all kinds, what is typed as a code, and words of registers.
+/// Logs of all kinds, codes as typed by users, and texts of registers.
 fn logs() -> [(&'static str, Vec<Vec<u8>>); 3] {
     let signatures = errcodes::log::signatures();
     let plain = |body: &[u8]| [&[3], body].concat();

@@ -1,5 +1,5 @@
 //! Writes the JSON Schemas: `cargo run --example gen_schemas` into `docs/schema/`, and with
-//! `--freeze` into `tests/fixtures/schemas/`, which holds those of the last release.
+//! `--freeze` into `tests/fixtures/schemas/`, which contains those of the last release.
 #![expect(clippy::disallowed_methods, reason = "writes the documents of this project")]
 
 use std::path::Path;

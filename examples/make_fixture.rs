@@ -1,4 +1,4 @@
-//! Writes a machine of `tests/fixtures/hosts/` into a directory, to try the tool on:
+//! Writes a machine of `tests/fixtures/hosts/` into a directory, for trying the tool:
 //! `cargo run --example make_fixture f02-env-not-sourced /tmp/machine`.
 #![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a tool for developers")]
 

@@ -1,5 +1,5 @@
-//! The first byte of an input of the target `convert`: which file it is, and what was asked for.
-//! The target reads it, `examples/fuzz_seeds.rs` writes it.
+//! The first byte of an input of the target `convert`, which selects the kind of file and the
+//! options. The target reads it, `examples/fuzz_seeds.rs` writes it.
 
 /// A file name of each kind of file that `convert` reads, and of each syntax.
 pub(crate) const NAMES: &[&str] = &[
@@ -22,14 +22,13 @@ pub(crate) const NAMES: &[&str] = &[
     "Cargo.toml",
 ];
 
-/// The name that a first byte stands for. Every other input is Python: that is what there is
-/// most of.
+/// The file name for a first byte. Every other input is Python, which is the most common kind.
 #[allow(dead_code, reason = "what writes the seeds needs only the other direction")]
 pub(crate) fn name(first: u8) -> &'static str {
     if first & 1 == 0 { NAMES[0] } else { NAMES[usize::from(first >> 1) % NAMES.len()] }
 }
 
-/// A first byte that stands for a file of this name, or for one that is read alike.
+/// A first byte for a file of this name, or for one that is read in the same way.
 #[allow(dead_code, reason = "the target needs only the other direction")]
 pub(crate) fn first(file: &str) -> u8 {
     let end = |name: &str| name.rsplit('.').next().map(str::to_owned);

@@ -1,4 +1,4 @@
-//! What the benchmarks that read Python sources walk.
+//! The scope of the benchmarks that read Python sources.
 
 use std::path::Path;
 

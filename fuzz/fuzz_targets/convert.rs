@@ -40,7 +40,7 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     };
     let shown = || format!("{name}, {first:#x}:\n{}", String::from_utf8_lossy(body));
-    // The planner proves its output itself: it parses, and a second run has nothing to do.
+    // The planner verifies its output itself: it parses, and a second run changes nothing.
     if let Some(FileProblem::SelfCheck(why)) = &planned.problem {
         panic!("{}\n{}", why.en, shown());
     }

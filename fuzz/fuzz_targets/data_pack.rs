@@ -1,5 +1,5 @@
-//! Data packs: any bytes, a good pack with a few bytes changed, and a good one with another manifest;
-//! any text as a signature and as a key.
+//! Data packs: any bytes, a valid pack with a few changed bytes, and a valid one with another
+//! manifest; any text as a signature and as a key.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
     match first & 3 {
         0 => open(body),
         1 => {
-            // Triples: a place in the first 64 KB, which hold the manifest, and its new byte.
+            // Triples: an offset in the first 64 KB, which contain the manifest, and its new byte.
             let mut pack = GOOD.clone();
             for change in body.chunks_exact(3) {
                 let at = usize::from(u16::from_le_bytes([change[0], change[1]]));
@@ -46,7 +46,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// A pack that is accepted has a date and bounded parts.
+/// An accepted pack has a date and bounded parts.
 fn open(bytes: &[u8]) {
     if let Ok(pack) = Pack::open(bytes, Trust::Unsigned, PROGRAM, true) {
         assert_eq!(pack.as_of().len(), 10);

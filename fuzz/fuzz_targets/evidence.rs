@@ -1,5 +1,4 @@
-//! Files that somebody passed on: the evidence of a run, for `--replay`, and a report, for
-//! `--baseline`.
+//! Files from other users: the evidence of a run, for `--replay`, and a report, for `--baseline`.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! Texts of strangers on their way into a bundle, and to a terminal.
+//! Untrusted texts on their way into a bundle, and to a terminal.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
         let text = value.to_string();
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
     }
-    // Only what joins or selects symbols may pass.
+    // Only characters that join or select symbols may pass.
     let text = String::from_utf8_lossy(bytes);
     let joins = |c: char| matches!(c, '\u{200d}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}');
     assert!(escape_line(&text).chars().all(|c| !acts_on_terminal(c) || joins(c)));

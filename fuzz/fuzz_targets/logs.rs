@@ -1,5 +1,5 @@
-//! Logs that `translate-error` reads: plain, in an archive, as a stream that is followed, and
-//! several beside each other; through to the report.
+//! Logs that `translate-error` reads: plain, in an archive, as a followed stream, and several next
+//! to each other, up to the report.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,9 +11,9 @@ use errcodes::log::{
 };
 use render::{Format, Paint, Style, render};
 
-/// How much is unpacked: enough to see that there is an end.
+/// The limit of unpacked bytes, small enough to be reached.
 const UNPACKED: u64 = 1 << 20;
-/// More than is read at a time: lines fall over the border.
+/// More than one read, so that lines cross the boundary.
 const LONG: usize = 600 << 10;
 const NAMES: [&str; 5] = [
     "rank_0.log",
@@ -33,7 +33,7 @@ fuzz_target!(|bytes: &[u8]| {
                 Ok(())
             });
             let unpacked: u64 = files.iter().map(|file| file.bytes).sum();
-            // Text in UTF-16 becomes longer; several layers each hold some.
+            // UTF-16 text becomes longer, and each of several layers contains some.
             assert!(unpacked <= 8 * UNPACKED, "{unpacked} bytes, {problems:?}");
         }
         1 => files.push(followed(body)),
@@ -65,7 +65,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What has to hold of a plain log, whatever is in it.
+/// Invariants of any plain log.
 fn checked(name: &str, log: &[u8]) -> FileReport {
     let limits = Limits::default();
     let read = scan(name, &mut &*log, limits);

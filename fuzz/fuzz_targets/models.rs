@@ -1,5 +1,5 @@
-//! What `audit-ops` reads: files of every kind as they are, the entries of PyTorch's archives (whose
-//! checksums a fuzzer does not guess), registration files, and the code of libraries.
+//! Inputs of `audit-ops`: files of every kind, the entries of PyTorch's archives (whose checksums a
+//! fuzzer does not guess), registration files, and the code of libraries.
 #![no_main]
 
 use std::io::{Cursor, Write as _};
@@ -57,7 +57,7 @@ fn archive(entries: &[(&str, &[u8])]) {
     checked(&mut file);
 }
 
-/// What has to hold of whatever is read: it is bounded, and can be judged.
+/// Invariants of any input: the result is bounded, and can be evaluated.
 fn checked(file: &mut Cursor<impl AsRef<[u8]>>) -> Option<Model> {
     let mut file = Cursor::new(file.get_ref().as_ref());
     let model = audit::read(&mut file).ok()?;

@@ -1,4 +1,4 @@
-//! What npu-smi prints.
+//! The output of npu-smi.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,4 @@
-//! What somebody types as a code, and the moments in logs.
+//! Codes as typed by users, and times in logs.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -10,7 +10,7 @@ fuzz_target!(|bytes: &[u8]| {
     if let Some(time) = Time::find(bytes) {
         let shown = time.to_string();
         let again = Time::find(shown.as_bytes()).expect("what is shown is read");
-        // Milliseconds are shown.
+        // Times are printed with milliseconds.
         assert_eq!(time.0.div_euclid(1_000), again.0.div_euclid(1_000), "{shown}");
     }
     let text = String::from_utf8_lossy(bytes);
@@ -18,7 +18,7 @@ fuzz_target!(|bytes: &[u8]| {
         let again = Query::parse(&value.to_string());
         assert!(matches!(again, Query::Number { value: same, .. } if same == value), "{value}");
     }
-    // Nobody types more.
+    // No user types more.
     let typed: String = text.chars().take(80).collect();
     let found = answer(&typed);
     let upper = answer(&typed.to_uppercase());

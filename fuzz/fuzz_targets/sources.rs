@@ -19,7 +19,7 @@ fuzz_target!(|bytes: &[u8]| {
             let _ = python::of_source(&text, true, backward);
         }
         1 => {
-            // As cells: what is read of them is what a file of the same text gives, if it parses.
+            // As cells: the result equals that of a file with the same text, if it parses.
             let cells: Vec<serde_json::Value> = text
                 .split_inclusive('\n')
                 .collect::<Vec<_>>()
@@ -39,7 +39,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What has to hold of whatever is read: it is bounded, its lines exist, and it can be judged.
+/// Invariants of any input: the result is bounded, its lines exist, and it can be evaluated.
 fn checked(model: &Model, text: &str) {
     let lines = text.lines().count() + 1;
     for (op, used) in &model.uses {

@@ -1,5 +1,5 @@
-//! What a child of `verify` may write, with the vendor's code in it: the pipe of reports, that of
-//! standard output and error, and what is made of both.
+//! Possible output of a child of `verify`, which runs the vendor's code: the pipe of reports, that
+//! of standard output and error, and the results of both.
 #![no_main]
 
 use std::time::Duration;
@@ -24,7 +24,8 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((&first, bytes)) = bytes.split_first() else { return };
     let (whole, chatter) = heard(bytes, bytes.len().max(1));
     let (parts, again) = heard(bytes, usize::from(first >> 3) + 1);
-    // However it is cut, it says the same; numbers that are none are equal to nothing.
+    // The events do not depend on how the input is split. Compared as text, because NaN is not
+    // equal to itself.
     assert_eq!(format!("{:?}", whole.events), format!("{:?}", parts.events));
     assert_eq!(
         (whole.done, whole.calls, &whole.last_call),

@@ -1,12 +1,12 @@
-//! Puts many small mistakes into Rust sources at once, each behind a switch.
+//! Inserts many small mistakes into Rust sources at once, each behind a switch.
 //!
 //! `ascend-doctor-mutants TREE FILE...` rewrites the files below TREE and prints a line for each
-//! mistake: number, file, line, function, what it does; separated by tabs. The program asks
-//! `crate::mutant(NUMBER)`, which is true for one number at a time. So everything is
-//! compiled once, where other tools compile once for each mistake. scripts/mutants.py runs it.
+//! mistake: number, file, line, function, change; separated by tabs. The program calls
+//! `crate::mutant(NUMBER)`, which is true for one number at a time. So everything is compiled once,
+//! while other tools compile once for each mistake. scripts/mutants.py runs it.
 //!
-//! What is changed: functions return something of their type at once; comparisons are turned, or
-//! moved by one; one side of `&&` and `||` is left out; a `!` is dropped; `+` and `-` are swapped;
+//! The changes: functions return a value of their type immediately; comparisons are inverted, or
+//! shifted by one; one side of `&&` and `||` is omitted; a `!` is dropped; `+` and `-` are swapped;
 //! arms of `match` with a guard are never taken.
 
 use std::collections::BTreeSet;
@@ -20,10 +20,10 @@ use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Block, Expr, ReturnType, Signature, Type, UnOp};
 
-/// Text that goes in before a byte of a source.
+/// Text that is inserted before a byte of a source.
 struct Edit {
     at: usize,
-    /// Where several go to one place: what ends, from the inside out, then what begins.
+    /// The order of several edits at one position: ends, from the inside out, then starts.
     order: (bool, i64, i64),
     text: String,
 }
@@ -32,16 +32,16 @@ struct Mutator<'a> {
     text: &'a str,
     file: &'a str,
     function: Vec<String>,
-    /// Numbers are given over all files.
+    /// The next number; numbers continue over all files.
     next: &'a mut u32,
-    /// Not to be used: the compiler did not take them.
+    /// Numbers to skip, because their mutants do not compile.
     skipped: &'a BTreeSet<u32>,
     edits: Vec<Edit>,
     list: &'a mut String,
 }
 
 impl Mutator<'_> {
-    /// The next number, and a line about it; `None` if it is not to be used.
+    /// The next number, whose line is recorded; `None` if it is skipped.
     fn number(&mut self, at: Span, what: &str) -> Option<u32> {
         let number = *self.next;
         *self.next += 1;
@@ -89,7 +89,7 @@ impl Mutator<'_> {
         self.function.pop();
     }
 
-    /// `(expression) != switch`, which turns what it says.
+    /// `(expression) != switch`, which inverts the expression.
     fn turned(&mut self, expr: &Expr, what: &str) {
         if let Some(number) = self.number(expr.span(), what) {
             let range = expr.span().byte_range();
@@ -98,7 +98,7 @@ impl Mutator<'_> {
     }
 }
 
-/// What a function of a type can return without having done anything.
+/// Values that a function of a type can return without doing anything.
 fn values(of: &Type) -> Vec<String> {
     let text = of.to_token_stream().to_string();
     let head = text.split([' ', '<']).next().unwrap_or_default();
@@ -114,7 +114,7 @@ fn values(of: &Type) -> Vec<String> {
     values.iter().map(|&value| value.to_owned()).collect()
 }
 
-/// Whether it holds a `let`, or ends in one: such a chain can only stand in a condition.
+/// Whether it contains a `let`, or ends in one: such a chain is only valid in a condition.
 fn binds(expr: &Expr) -> bool {
     match expr {
         Expr::Let(_) => true,
@@ -148,7 +148,7 @@ impl<'ast> Visit<'ast> for Mutator<'_> {
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
         let of = item.trait_.as_ref().and_then(|(_, of, _)| of.segments.last());
-        // What is shown for people to debug with is no rule.
+        // Debug output is not tested.
         if of.is_some_and(|of| of.ident == "Debug") {
             return;
         }
@@ -189,7 +189,7 @@ impl<'ast> Visit<'ast> for Mutator<'_> {
     }
 
     fn visit_expr_unary(&mut self, unary: &'ast syn::ExprUnary) {
-        // `!` of a number is another thing: the compiler says so, and it is skipped.
+        // `!` of a number is another operation: the compiler rejects the mutant, and it is skipped.
         if matches!(unary.op, UnOp::Not(_)) {
             self.turned(&Expr::Unary(unary.clone()), "drops `!`");
         }
@@ -276,7 +276,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         };
         mutator.visit_file(&parsed);
         let mut edits = mutator.edits;
-        // Where one ends and another begins, the ending goes first.
+        // If one ends and another begins, the end goes first.
         edits.sort_by_key(|edit| (edit.at, edit.order));
         let (mut out, mut done) = (String::with_capacity(text.len() * 2), 0);
         for edit in edits {

@@ -1,5 +1,5 @@
-//! Causes of failures, their steps and the evidence that a diagnosis needs, as types without the
-//! look-up.
+//! Causes of failures, their steps and the evidence that a diagnosis needs: types only, without the
+//! lookup.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,54 +8,55 @@ use base::report::Severity;
 use base::text::Text;
 use data::ui;
 
-/// A cause of failures: a name that codes, texts of logs and rules agree on.
+/// A cause of failures: a name shared by codes, log texts and rules.
 #[derive(Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cause {
     /// A stable key, `<layer>.<name>`.
     pub id: String,
-    /// How grave it is where it is the cause.
+    /// Severity if this is the cause.
     #[serde(default = "error")]
     pub severity: Severity,
-    /// What it is in a chain of failures.
+    /// Role in a chain of failures.
     #[serde(default)]
     pub role: Role,
-    /// Whether it means only that a peer did not come.
-    /// The ranking of causes needs it; readers of a report do not.
+    /// Whether the cause only means that a peer did not come. The ranking of causes needs it;
+    /// readers of a report do not.
     #[serde(default, skip_serializing)]
     pub waits: bool,
-    /// One line.
+    /// One-line title.
     pub title: Text,
-    /// What it means.
+    /// Explanation of the cause.
     pub text: Text,
-    /// Words in which people describe it, beside those of the texts; for [`suggest`](crate::suggest).
+    /// Words with which people describe it, in addition to those of the texts; for
+    /// [`suggest`](crate::suggest).
     #[serde(default, skip_serializing)]
     pub asked: Vec<String>,
     /// Finding ids of `check` that look for the same thing on a machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
-    /// What is needed to be sure and to go on: ids of [`evidence`](super::evidence).
+    /// Evidence needed to confirm the cause and to continue: ids of [`evidence`](super::evidence).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
-    /// Causes that are mistaken for this one, lead to it or come of it.
+    /// Causes that are mistaken for this one, lead to it or result from it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub related: Vec<String>,
-    /// Where this is known from.
+    /// Sources of this knowledge.
     pub sources: Vec<String>,
-    /// What to do, in order.
+    /// Steps to take, in order.
     #[serde(rename(deserialize = "step"))]
     pub steps: Vec<Step>,
 }
 
 impl Cause {
-    /// The part of the stack: what stands before the point of the id.
+    /// The layer of the stack: the part of the id before the point.
     pub fn layer(&self) -> &str {
         split_layer(&self.id)
     }
 }
 
-/// What a cause is in a chain of failures, unless a rule knows better.
+/// Default role of a cause in a chain of failures; a rule may set another one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -65,7 +66,7 @@ pub enum Role {
     Root,
     /// Something else failed before, mostly elsewhere.
     Consequence,
-    /// It says that something failed, not what.
+    /// It reports that something failed, without the reason.
     Wrapper,
 }
 
@@ -87,7 +88,7 @@ impl Role {
 pub struct Evidence {
     /// A stable key.
     pub id: String,
-    /// What it is.
+    /// Description.
     pub text: Text,
     /// A command line that collects it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

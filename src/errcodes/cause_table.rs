@@ -1,5 +1,5 @@
-//! What failures mean for the user and what to do: `data/errors/causes/<layer>.toml`, written by
-//! hand, and what a diagnosis needs to be sure: `data/errors/evidence.toml`.
+//! Hand-written tables of causes with their steps, `data/errors/causes/<layer>.toml`, and of the
+//! evidence that a diagnosis needs, `data/errors/evidence.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
@@ -28,7 +28,7 @@ struct EvidenceFile {
     evidence: Vec<Evidence>,
 }
 
-/// The causes of one layer, parsed once they are asked for: a look-up needs one layer.
+/// The causes of one layer, parsed on first use because a lookup needs only one layer.
 struct Layer {
     name: &'static str,
     causes: OnceLock<Vec<Cause>>,
@@ -89,12 +89,12 @@ pub fn causes() -> impl Iterator<Item = &'static Cause> {
         .chain(own)
 }
 
-/// The cause of that id.
+/// The cause with this id.
 pub fn cause(id: &str) -> Option<&'static Cause> {
     overlay().causes.iter().find(|cause| cause.id == id).or_else(|| find_built_in(id))
 }
 
-/// The cause of that id of the program itself.
+/// The built-in cause with this id.
 pub(super) fn find_built_in(id: &str) -> Option<&'static Cause> {
     let layer = LAYERS.iter().find(|layer| layer.name == split_layer(id))?;
     layer.causes().iter().find(|cause| cause.id == id)
@@ -105,7 +105,7 @@ static EVIDENCE: LazyLock<BTreeMap<String, Evidence>> = LazyLock::new(|| {
     file.evidence.into_iter().map(|evidence| (evidence.id.clone(), evidence)).collect()
 });
 
-/// What a diagnosis can need, by id.
+/// A kind of evidence that a diagnosis can need, by id.
 pub fn evidence(id: &str) -> Option<&'static Evidence> {
     EVIDENCE.get(id)
 }

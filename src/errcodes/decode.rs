@@ -1,6 +1,6 @@
-//! Codes that are made of parts: what each part says, also where no table has the whole.
+//! Decodes codes that are made of parts, also where no table has the complete code.
 //!
-//! Pure functions of a value; a part that nothing is known of is shown as it is.
+//! Pure functions of a value; a part with an unknown meaning is shown unchanged.
 
 mod decoding;
 mod event;
@@ -18,7 +18,7 @@ pub use registers::{Bit, Registers, parse_registers};
 use super::query::{Query, trim_punctuation};
 use data::ui;
 
-/// Takes `text` apart in every way that it is made for; empty for a code without parts.
+/// Decodes `text` by every scheme that fits it; empty for a code without parts.
 pub fn decode(text: &str) -> Vec<Decoding> {
     if let Some(words) = parse_registers(text) {
         return vec![words.decoding()];
@@ -39,7 +39,7 @@ pub fn decode(text: &str) -> Vec<Decoding> {
     }
 }
 
-/// The mask that the runtime prints beside the error words of an AI Core.
+/// The mask that the runtime prints next to the error register values of an AI Core.
 fn decode_error_mask(text: &str) -> Option<Decoding> {
     let (before, rest) = text.split_once("error mask")?;
     let unit = before.trim().to_ascii_lowercase();

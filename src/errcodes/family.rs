@@ -1,7 +1,7 @@
-//! Families of codes and the rows of their tables, as types without the look-up.
+//! Families of codes and the rows of their tables: types only, without the lookup.
 //!
-//! The overlay holds values of these types and the tables read the overlay, so that the types
-//! depend on neither.
+//! The overlay contains values of these types and the tables read the overlay, so the types depend
+//! on neither.
 
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -29,13 +29,13 @@ pub enum Kind {
 pub struct Family {
     /// The id, also the name of its file.
     pub id: String,
-    /// How it writes its codes.
+    /// The form in which it writes its codes.
     pub kind: Kind,
     /// Heading.
     pub title: Text,
-    /// Who returns or prints such a code.
+    /// The component that returns or prints such a code.
     pub says: Text,
-    /// What stands before such a code in a log.
+    /// Texts that precede such a code in a log.
     pub context: Vec<String>,
     /// Words directly before a code of this family as people write it: letters and digits, in lower
     /// case, without the separators between them.
@@ -44,21 +44,22 @@ pub struct Family {
     /// Words, in the same form, that name the part of the stack anywhere in the sentence.
     #[serde(default, skip_serializing)]
     pub about: Vec<String>,
-    /// Codes that state a result and no fault.
+    /// Codes that report a result and not a fault.
     #[serde(default, skip_serializing)]
     pub answers: Vec<String>,
-    /// Families whose codes this one has other words for: it stands beside them, not alone.
+    /// Families to whose codes this one adds other texts: its rows are listed with theirs, not
+    /// separately.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub annotates: Vec<String>,
-    /// What its codes speak for where nothing is said of a single one.
+    /// The cause of its codes that have no cause in the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<String>,
-    /// Its values are parts of other codes: no number by itself means one of them.
+    /// Its values are parts of other codes: a number by itself never means one of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub part: bool,
 }
 
-/// A code and what its source says about it.
+/// A code with the data of its source.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Row {
     /// The code in the spelling of its family.
@@ -75,7 +76,7 @@ pub struct Row {
     pub arguments: String,
     /// The codes that it turns into on its way to the user.
     pub becomes: Vec<String>,
-    /// The first version of CANN that has it, as far as public sources tell.
+    /// The first version of CANN that has it, according to public sources.
     pub since: String,
     /// The last version of CANN that has it; empty if the newest one does.
     pub until: String,
@@ -83,7 +84,7 @@ pub struct Row {
     pub formerly: String,
     /// The official page about it.
     pub doc: String,
-    /// How the management of a cluster, or the driver, rates it.
+    /// The level that cluster management or the driver assigns to it.
     pub level: String,
     /// The file that it was read from.
     pub source: String,
@@ -101,7 +102,7 @@ pub struct Quotation {
     pub zh: String,
 }
 
-/// A code and what its source says about it. Members are empty where it says nothing.
+/// A code with the data of its source. Members that the source does not state are empty.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RowDocument<'a> {
@@ -117,7 +118,7 @@ struct RowDocument<'a> {
     arguments: &'a str,
     /// The codes that it turns into on its way to the user.
     becomes: &'a [String],
-    /// The first version of CANN that has it, as far as public sources tell.
+    /// The first version of CANN that has it, according to public sources.
     since: &'a str,
     /// The last version of CANN that has it; empty if the newest one does.
     until: &'a str,
@@ -125,7 +126,7 @@ struct RowDocument<'a> {
     formerly: &'a str,
     /// The official page about it.
     doc: &'a str,
-    /// How the management of a cluster, or the driver, rates it.
+    /// The level that cluster management or the driver assigns to it.
     level: &'a str,
     /// The file that it was read from.
     source: &'a str,

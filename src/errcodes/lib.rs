@@ -1,11 +1,11 @@
 //! Error codes and logs of the Ascend stack: from a number, a name or a log to its cause.
 //!
 //! Must not touch: files, processes, the machine. The caller passes texts and streams, and
-//! [`log::Files`] lends files, so that this layer also runs where there is no file system.
+//! [`log::Files`] lends files, so that this layer also runs without a file system.
 //!
-//! The tables hold facts (code, symbol, the short official message, source) that a script
-//! extracts; causes and remedies are written by hand and only where they are sure. A code
-//! without one shows its symbol, its message and its source: nothing is guessed.
+//! The tables hold facts (code, symbol, the short official message, source) that a script extracts.
+//! Causes and remedies are written by hand, and only if they are certain. A code without a cause is
+//! shown with its symbol, message and source, without a guess.
 
 mod cause;
 mod cause_table;
@@ -42,7 +42,7 @@ use data::data_pack::{Pack, PackError};
 ///
 /// # Errors
 ///
-/// For the first table that its reader refuses.
+/// For the first table that its reader rejects.
 pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
     table::check(pack)?;
     link::check(pack)?;
@@ -51,27 +51,27 @@ pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
     log::check_pack(pack)
 }
 
-/// A code of one family that a query fits.
+/// A code of one family that matches a query.
 #[derive(Debug)]
 pub struct Match {
-    /// Where the code belongs.
+    /// The family of the code.
     pub family: &'static Family,
     /// The row of its table.
     pub row: Row,
-    /// What it means and what to do, where that is known.
+    /// Its meaning and the steps to take, if known.
     pub cause: Option<&'static Cause>,
-    /// The code that speaks for the cause, where it is not this one but one that it becomes.
+    /// The code that determines the cause, if it is one that this code becomes.
     pub through: Option<String>,
-    /// What is to be said of this code beside its cause.
+    /// A remark on this code in addition to its cause.
     pub note: Option<&'static Note>,
-    /// Other words for it.
+    /// Rows of other families with other texts for the same code.
     pub also: Vec<(&'static Family, Row)>,
 }
 
 impl Match {
-    /// A row with what is known of it.
+    /// Combines a row with its cause, note and other texts.
     pub fn new(family: &'static Family, row: Row) -> Self {
-        // Other words for a code of another family speak for what that code speaks for.
+        // Another text for a code has the cause of that code.
         let own = [&family.id]
             .into_iter()
             .chain(&family.annotates)
@@ -116,7 +116,7 @@ impl Match {
     }
 }
 
-/// A code that one of another family becomes: that of the first family which has it.
+/// A code of another family that a code becomes: from the first family that has it.
 fn find_code(code: &str) -> Option<(&'static Family, Row)> {
     let query = Query::parse(code);
     let mut found: Vec<_> = families()
@@ -128,7 +128,7 @@ fn find_code(code: &str) -> Option<(&'static Family, Row)> {
     (!found.is_empty()).then(|| found.swap_remove(0))
 }
 
-/// The cause that the codes speak for which a row becomes.
+/// The cause of the codes that a row becomes.
 fn cause_via_rows(row: &Row) -> Option<(&str, Link)> {
     row.becomes.iter().find_map(|code| {
         let (family, row) = find_code(code)?;
@@ -136,8 +136,8 @@ fn cause_via_rows(row: &Row) -> Option<(&str, Link)> {
     })
 }
 
-/// Everything that `text` can mean, the most plausible first: families that write their codes
-/// as it is written, then the others, each in the order of `data/cann_errors.toml`.
+/// Every possible meaning of `text`, the most plausible first: families that write their codes in
+/// the same form, then the others, each in the order of `data/cann_errors.toml`.
 ///
 /// Empty if no family has it.
 pub fn look_up(text: &str) -> Vec<Match> {
@@ -149,7 +149,7 @@ pub fn look_up(text: &str) -> Vec<Match> {
             table::find(family, &query).into_iter().map(move |row| Match::new(family, row))
         })
         .collect();
-    // Other words for a code stand alone only where the code itself is in no table.
+    // Other texts for a code are a separate match only if the code itself is in no table.
     for family in families().iter().filter(|family| !family.annotates.is_empty()) {
         for row in table::find(family, &query) {
             let known = matches.iter().any(|found| found.row.code == row.code);
@@ -163,24 +163,24 @@ pub fn look_up(text: &str) -> Vec<Match> {
     matches
 }
 
-/// What is known of something that was asked for.
+/// The answer to a query.
 #[derive(Debug)]
 pub struct Answer {
-    /// As it was asked for.
+    /// The query.
     pub asked: String,
-    /// What it can mean, the most plausible first.
+    /// Possible meanings, the most plausible first.
     pub matches: Vec<Match>,
-    /// What its parts say.
+    /// The decoded parts.
     pub decodings: Vec<decode::Decoding>,
 }
 
 impl Answer {
-    /// Whether anything is known.
+    /// Whether there is any match or decoding.
     pub fn is_known(&self) -> bool {
         !self.matches.is_empty() || !self.decodings.is_empty()
     }
 
-    /// The cause that is the surest: of the most plausible meaning, else of the parts.
+    /// The most certain cause: that of the most plausible meaning, else that of the parts.
     pub fn cause(&self) -> Option<&'static Cause> {
         let of_parts = || self.decodings.iter().flat_map(|decoding| &decoding.links);
         self.matches
@@ -190,7 +190,7 @@ impl Answer {
     }
 }
 
-/// Everything that is known of a code.
+/// Looks up and decodes a code.
 pub fn answer(text: &str) -> Answer {
     Answer {
         asked: text.trim().to_owned(),
@@ -199,8 +199,8 @@ pub fn answer(text: &str) -> Answer {
     }
 }
 
-/// The codes and symbols that are written most like `text`, for "did you mean": first those that
-/// look the same, as a number does in which a letter stands for a digit.
+/// The codes and symbols most similar to `text`, for "did you mean": first those that look the
+/// same, such as a number with a letter in the place of a digit.
 pub fn similar(text: &str, limit: usize) -> Vec<String> {
     let text = query::trim_punctuation(text).to_ascii_uppercase();
     let look = replace_lookalikes(&text);
@@ -226,7 +226,7 @@ pub fn similar(text: &str, limit: usize) -> Vec<String> {
     similar
 }
 
-/// A text with the digit in the place of each letter that looks like one.
+/// Replaces each letter that looks like a digit by that digit.
 fn replace_lookalikes(text: &str) -> String {
     let digit = |c: char| match c.to_ascii_uppercase() {
         'O' => '0',
@@ -302,8 +302,8 @@ mod tests {
         }
     }
 
-    /// Every code of every header, in the spelling of its family, by the whole look-up. (That each
-    /// table has all its codes is a test of the tables.)
+    /// Looks up every code of every header, in the spelling of its family. (A test of the tables
+    /// checks that each table has all its codes.)
     #[test]
     fn every_code_of_every_header_resolves() {
         let headers = [
@@ -343,7 +343,7 @@ mod tests {
         assert_eq!(answer("E80003").cause().unwrap().id, "op.unsupported_attr_or_shape");
     }
 
-    /// Codes that a widely copied table has wrong, with what the headers say.
+    /// Codes that are wrong in a widely copied table, with the symbols of the headers.
     #[test]
     fn codes_that_are_often_mistaken() {
         for (code, symbol) in [
@@ -381,8 +381,8 @@ mod tests {
         ] {
             assert_eq!(first(code).2, symbol, "{code}");
         }
-        // The other two of the thirty-three: 99999 alone is printed by nothing, and ERR99999
-        // is no failure of torch_npu at all.
+        // The other two of the thirty-three: nothing prints a bare 99999, and ERR99999 is not a
+        // failure of torch_npu.
         assert!(look_up("99999").is_empty());
         let foreign = look_up("ERR99999");
         assert!(foreign.iter().all(|found| found.family.id == "torch_npu"));

@@ -1,5 +1,5 @@
-//! Which cause a code speaks for: `data/errors/code_causes.tsv`; and what is to be said of single
-//! codes: `data/errors/notes.toml` and, from the documents that define them, `meanings.toml`.
+//! Assigns causes to codes, `data/errors/code_causes.tsv`, and remarks to single codes:
+//! `data/errors/notes.toml` and, from the documents that define them, `meanings.toml`.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -12,15 +12,15 @@ use super::note::Note;
 use super::overlay::overlay;
 use data::data_pack::{Pack, PackError, invalid};
 
-/// The weight of what all codes of a family speak for.
+/// The weight of a cause that applies to all codes of a family.
 const BY_FAMILY: u8 = 12;
 
-/// A code speaks for a cause.
+/// The link from a code to a cause.
 #[derive(Debug, Clone, Copy)]
 pub struct Link {
     /// The cause.
     pub cause: &'static Cause,
-    /// How sure, in tenths: 30 names a cause beyond doubt, 20 the kind of failure, 10 leaves
+    /// How certain, in tenths: 30 names a cause beyond doubt, 20 the kind of failure, 10 leaves
     /// several causes open, 1 is a wrapper.
     pub weight: u8,
 }
@@ -33,14 +33,14 @@ struct NoteFile {
     note: Vec<Note>,
 }
 
-/// The tables of notes; the first that knows a code speaks.
+/// The tables of notes; the first one that has a code is used.
 const TABLES: [&str; 2] = ["errors/notes", "errors/meanings"];
 
 static NOTES: LazyLock<Vec<Note>> =
     LazyLock::new(|| TABLES.iter().flat_map(|name| data::table::<NoteFile>(name).note).collect());
 
-/// By family and code, what stands behind them. Causes are parsed layer by layer: here they are
-/// not looked at.
+/// The columns behind family and code. They are not resolved to causes here, because causes are
+/// parsed layer by layer.
 static INDEX: LazyLock<HashMap<&str, HashMap<&str, &str>>> = LazyLock::new(|| {
     let mut index: HashMap<&str, HashMap<&str, &str>> = HashMap::new();
     for line in data::text("errors/code_causes.tsv").lines() {
@@ -69,7 +69,7 @@ pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
     Ok(())
 }
 
-/// The cause that a code of a family speaks for, where that is sure.
+/// The cause of a code, if it is certain.
 pub fn cause_of(family: &str, code: &str) -> Option<Link> {
     if let Some(own) = find_user_link(family, code) {
         return Some(own);
@@ -81,14 +81,14 @@ pub fn cause_of(family: &str, code: &str) -> Option<Link> {
     Some(Link { cause: cause(family.cause.as_deref()?)?, weight: BY_FAMILY })
 }
 
-/// Returns the cause that the user's file gives a code.
+/// Returns the cause that the user's file assigns to a code.
 fn find_user_link(family: &str, code: &str) -> Option<Link> {
     let (.., id, weight) =
         overlay().links.iter().find(|(of, known, ..)| of == family && known == code)?;
     Some(Link { cause: cause(id)?, weight: *weight })
 }
 
-/// All codes that speak for a cause: family, code, cause, weight.
+/// All codes with a cause: family, code, cause, weight.
 pub fn links() -> impl Iterator<Item = (&'static str, &'static str, Link)> {
     let own = overlay().links.iter().filter_map(|(family, code, ..)| {
         Some((family.as_str(), code.as_str(), find_user_link(family, code)?))
@@ -106,18 +106,18 @@ fn parse_tail(tail: &str) -> Option<Link> {
     Some(Link { cause: cause(id)?, weight: weight.parse().ok()? })
 }
 
-/// The codes that are answers and no faults.
+/// The codes that are results and not faults.
 static STATUSES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     let statuses = NOTES.iter().filter(|note| note.status);
     statuses.flat_map(|note| note.codes.iter().map(String::as_str)).collect()
 });
 
-/// Whether a code is an answer, and no fault.
+/// Whether a code is a result and not a fault.
 pub(crate) fn is_status(family: &str, code: &str) -> bool {
     STATUSES.contains(format!("{family}:{code}").as_str())
 }
 
-/// What is to be said of a code.
+/// The remark on a code.
 pub fn note(family: &str, code: &str) -> Option<&'static Note> {
     let key = format!("{family}:{code}");
     overlay().notes.iter().chain(NOTES.iter()).find(|note| note.codes.contains(&key))

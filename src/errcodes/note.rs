@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use base::text::Text;
 
-/// What is to be said of one code beside its cause.
+/// A remark on one code in addition to its cause.
 #[derive(Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -12,14 +12,14 @@ pub struct Note {
     /// The codes, as `<family>:<code>`.
     #[serde(skip_serializing)]
     pub codes: Vec<String>,
-    /// The words.
+    /// The text.
     pub text: Text,
-    /// What to do.
+    /// The step to take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Text>,
-    /// Whether the code is an answer, and no fault.
+    /// Whether the code is a result and not a fault.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub status: bool,
-    /// Where this is known from.
+    /// Sources of this knowledge.
     pub sources: Vec<String>,
 }

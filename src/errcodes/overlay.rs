@@ -1,7 +1,7 @@
-//! A user's own families, codes, causes, notes and signatures, laid over what is built in.
+//! A user's own families, codes, causes, notes and signatures, which override built-in ones.
 //!
-//! Holds values only: the look-ups read it, so that it depends on none of them. The file is parsed
-//! in `user_table`.
+//! Contains values only: the lookups read it, so it depends on none of them. The file is parsed in
+//! `user_table`.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use super::family::{Family, Row};
 use super::log::Signature;
 use super::note::Note;
 
-/// What lies over the tables.
+/// The entries that override the tables.
 #[derive(Debug, Default)]
 pub(super) struct Overlay {
     pub(super) families: Vec<Family>,
@@ -25,7 +25,7 @@ pub(super) struct Overlay {
 
 static OVERLAY: OnceLock<Overlay> = OnceLock::new();
 
-/// What was laid over the tables; nothing, if nothing was before they were first used.
+/// The overlay; empty if none was set before the first use of the tables.
 pub(super) fn overlay() -> &'static Overlay {
     OVERLAY.get_or_init(Overlay::default)
 }
@@ -40,8 +40,8 @@ pub(super) fn set_overlay(overlay: Overlay) {
 }
 
 impl Overlay {
-    /// Rows of a family as they are with what lies over them: `rows`, without those that are
-    /// replaced, then those that are `wanted`.
+    /// Applies the overlay to the `rows` of a family: drops the replaced rows and appends the
+    /// `wanted` ones.
     pub(super) fn apply_overlay(
         &self,
         family: &str,

@@ -2,7 +2,7 @@
 //! `Communication_Error_Get_Socket(EI0006)`.
 //!
 //! The word before a number selects its family. A number without such a word is a code only if it
-//! is large and something announces a code; anything else in a sentence is a number of its own.
+//! is large and a word announces a code; any other number in a sentence is not a code.
 
 use super::family::Family;
 use super::query::Query;
@@ -10,7 +10,7 @@ use super::{Answer, decode, families, look_up, table};
 
 /// The longest phrase, in bytes: longer texts are logs.
 const PHRASE: usize = 400;
-/// How many bytes before a number the word that announces it may begin.
+/// The maximum distance in bytes between a number and the start of the word that announces it.
 const BEFORE: usize = 40;
 /// From here on, decimal numbers are rarely counts of something.
 const LARGE: i64 = 100_000;
@@ -19,7 +19,7 @@ const LARGE_HEX: i64 = 0x700_0000;
 /// The largest number of codes of one phrase.
 const CODES: usize = 8;
 
-/// What announces a code of any family.
+/// Words that announce a code of any family.
 const ANNOUNCE: [&str; 16] = [
     "err",
     "code",
@@ -38,7 +38,7 @@ const ANNOUNCE: [&str; 16] = [
     "失败",
     "异常",
 ];
-/// What may stand between such a word and its number.
+/// Words that may separate such a word from its number.
 const FILLERS: [&str; 8] = ["is", "was", "of", "no", "为", "是", "码", "值"];
 
 /// Returns the codes that a phrase names, each once.
@@ -62,8 +62,8 @@ pub fn find_codes(text: &str) -> Vec<Answer> {
     answers
 }
 
-/// The registered messages with this title, such as `Device_Absent/Abnormal`. Several messages share
-/// some titles, and only one of them is meant: too many are no answer.
+/// The registered messages with this title, such as `Device_Absent/Abnormal`. Several messages
+/// share some titles, and only one of them is meant: if there are too many, the result is empty.
 fn find_titled(title: &str) -> Vec<Answer> {
     const SHARED: usize = 3;
     let family = table::family("ecode").filter(|_| title.contains('_'));
@@ -142,7 +142,7 @@ fn is_large(token: &str) -> bool {
     }
 }
 
-/// Whether a word has the form of a code or of a constant, so that no word of a sentence is one.
+/// Whether a word has the form of a code or of a constant, which ordinary words do not have.
 fn is_code_name(token: &str) -> bool {
     let digits = token.bytes().filter(u8::is_ascii_digit).count();
     let upper = token.bytes().filter(u8::is_ascii_uppercase).count();
@@ -157,7 +157,7 @@ fn has(family: &'static Family, token: &str) -> bool {
     !table::find(family, &Query::parse(token)).is_empty()
 }
 
-/// The IDs of the families with a word that fits; those with the longest one.
+/// The IDs of the families with a matching word; those with the longest one.
 fn select(
     words: impl Fn(&'static Family) -> &'static Vec<String>,
     fits: impl Fn(&str) -> bool,
@@ -173,14 +173,14 @@ fn select(
     fitting.into_iter().filter(|(length, _)| Some(*length) == most).map(|(_, id)| id).collect()
 }
 
-/// The words before a number, in the form of the tables, without fillers at their end.
+/// The words before a number, in the form of the tables, without trailing fillers.
 fn read_before(text: &str, at: usize) -> String {
     let mut start = at.saturating_sub(BEFORE);
     while !text.is_char_boundary(start) {
         start += 1;
     }
     let mut before = squeeze(&text[start..at]);
-    // The word of a family wins over a filler that it ends with: `错误码`.
+    // The word of a family takes precedence over a filler at its end: `错误码`.
     while !ends_with_word(&before)
         && let Some(filler) = FILLERS.iter().find(|filler| before.ends_with(*filler))
     {

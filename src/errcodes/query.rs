@@ -11,7 +11,7 @@ pub enum Form {
     Hex,
 }
 
-/// What was asked for.
+/// A query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Query {
     /// A number.
@@ -21,12 +21,12 @@ pub enum Query {
         /// How it was written.
         form: Form,
     },
-    /// A symbol, or a code that is no number; upper case.
+    /// A symbol, or a non-numeric code; upper case.
     Name(String),
 }
 
 impl Query {
-    /// Reads `text`; blanks and the punctuation that logs put around a code do not matter.
+    /// Parses `text`; blanks and the punctuation that logs put around a code do not matter.
     pub fn parse(text: &str) -> Self {
         let text = trim_punctuation(text);
         let (sign, digits) = match text.strip_prefix('-') {
@@ -40,7 +40,7 @@ impl Query {
         };
         match parsed {
             Some(value) => Self::Number { value: sign * value, form },
-            // Events of chips are printed without `0x`, too.
+            // Chip events are also printed without `0x`.
             None if text.len() == 8 && text.starts_with(|c: char| c.is_ascii_digit()) => {
                 match parse(text, 16) {
                     Some(value) => Self::Number { value, form: Form::Hex },
@@ -51,7 +51,7 @@ impl Query {
         }
     }
 
-    /// Whether a family of this kind writes its codes as the query is written.
+    /// Whether a family of this kind writes its codes in the form of the query.
     pub fn is_written_like(&self, kind: Kind) -> bool {
         match self {
             Self::Number { form: Form::Decimal, .. } => kind == Kind::Decimal,
@@ -65,8 +65,8 @@ impl Query {
         }
     }
 
-    /// The spellings under which a family of this kind would hold the number: as it is, and as
-    /// the same 32 bits with the other sign.
+    /// The spellings under which a family of this kind would list the number: unchanged, and as the
+    /// same 32 bits with the other sign.
     pub(super) fn spellings(&self, kind: Kind) -> Vec<String> {
         const SPAN: i64 = 1 << 32;
         let value = match self {
@@ -90,8 +90,8 @@ impl Query {
             .collect()
     }
 
-    /// The spellings of an event: eight hexadecimal digits; digits that were written without `0x`
-    /// can be those, and some systems have nine decimal ones.
+    /// The spellings of an event: eight hexadecimal digits; digits without `0x` can be those, and
+    /// some systems print nine decimal ones.
     fn event_spellings(&self, value: i64) -> Vec<String> {
         let mut spellings = vec![format!("0x{value:08X}")];
         if let Self::Number { form: Form::Decimal, .. } = self {
@@ -109,7 +109,7 @@ pub(super) fn trim_punctuation(text: &str) -> &str {
     })
 }
 
-/// Digits only: `from_str_radix` would take another sign.
+/// Accepts digits only: `from_str_radix` would accept another sign.
 fn parse(digits: &str, radix: u32) -> Option<i64> {
     if !digits.chars().all(|c| c.is_digit(radix)) {
         return None;

@@ -1,5 +1,5 @@
-//! What helped with a cause where a log has certain words, or is that of a certain program: the
-//! tables `data/errors/remedies/`.
+//! Remedies for a cause that apply if a log contains certain words or belongs to a certain program:
+//! the tables `data/errors/remedies/`.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -14,10 +14,10 @@ use data::ui;
 use crate::log::mention::{self, Mentions};
 
 const DIR: &str = "errors/remedies";
-/// How many remedies are told of one cause.
+/// The maximum number of remedies per cause.
 const TOLD: usize = 3;
 
-/// A step that solved a failure of this cause and these words.
+/// A step that solved a failure with this cause and these words.
 #[derive(Debug, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -28,11 +28,11 @@ pub struct Remedy {
     /// The program that the log has to name: an id of `data/errors/programs.toml`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// What the log has to hold, each as it is written there: in a line that speaks for a cause, or
-    /// near its start or end.
+    /// Words that the log must contain, each in this spelling: in a line that supports the cause,
+    /// or near its start or end.
     #[serde(default)]
     pub words: Vec<String>,
-    /// What to do.
+    /// The step to take.
     pub step: Text,
     /// A command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,7 +79,7 @@ pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
     Ok(())
 }
 
-/// What helped with a cause.
+/// The remedies for a cause.
 pub fn remedies(cause: &str) -> impl Iterator<Item = &'static Remedy> {
     REMEDIES.iter().filter(move |remedy| remedy.causes.iter().any(|id| id == cause))
 }
@@ -91,8 +91,8 @@ pub(crate) fn words() -> impl Iterator<Item = &'static str> {
     all.into_iter()
 }
 
-/// What helped with a cause where `lines` hold the words, or the log has them elsewhere, and where
-/// the log names the program: those with the most words first, and of those the ones of a program.
+/// The remedies for a cause whose words are in `lines` or elsewhere in the log and whose program
+/// the log names: those with the most words first, among equals the ones of a program.
 pub(crate) fn remedies_for(cause: &str, lines: &[&str], mentions: &Mentions) -> Vec<FixStep> {
     let is_said = |word: &String| {
         mentions.words.contains(word.as_str())
@@ -111,12 +111,12 @@ pub(crate) fn remedies_for(cause: &str, lines: &[&str], mentions: &Mentions) -> 
 }
 
 impl Remedy {
-    /// Whether it would fit every failure of its cause: that is a step of the cause.
+    /// Whether it fits every failure of its cause: then it belongs to the steps of the cause.
     fn is_unconditional(&self) -> bool {
         self.words.is_empty() && self.program.is_none()
     }
 
-    /// The step, with a warning where it disturbs others.
+    /// The step, with a warning if it disturbs others.
     pub fn fix_step(&self) -> FixStep {
         let step = &self.step;
         let text = if self.disruptive { ui::StepDisturbs { step }.text() } else { step.clone() };

@@ -1,4 +1,4 @@
-//! Words, in English or Chinese and with slips, to codes and causes.
+//! Searches codes and causes by words, in English or Chinese and with typing errors.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use super::log::signatures;
 use super::{Cause, Family, Row, causes, families, rows};
 use base::text::distance_within;
 
-/// Something that a search found.
+/// A search result.
 #[derive(Debug, Clone, Copy)]
 pub enum Hit {
     /// A cause.
@@ -15,7 +15,7 @@ pub enum Hit {
     Code(&'static Family, &'static Row),
 }
 
-/// What fits `words`, the best first. Every word has to be there, if need be with a slip: one in
+/// Results for `words`, the best first. Every word must match, with tolerated typing errors: one in
 /// four to seven letters, two in longer words. Chinese text is compared by pairs of characters.
 pub fn search(words: &str) -> Vec<Hit> {
     let wanted: Vec<Token> = words.split_whitespace().flat_map(split_tokens).collect();
@@ -28,7 +28,7 @@ pub fn search(words: &str) -> Vec<Hit> {
         let title = [&cause.id, &cause.title.en, &cause.title.zh];
         let all = [&cause.text.en, &cause.text.zh];
         if let Some(score) = score_text(&wanted, &phrase, &title, &all) {
-            // A cause says more than a code of which only the name is known.
+            // A cause is more useful than a code of which only the name is known.
             hits.push((score + 1, cause.title.en.len(), Hit::Cause(cause)));
         }
     }
@@ -41,19 +41,19 @@ pub fn search(words: &str) -> Vec<Hit> {
             }
         }
     }
-    // Of equals, what is said shortest is said most directly.
+    // Among equals, the shortest text is the most direct.
     hits.sort_by_key(|(score, length, _)| (std::cmp::Reverse(*score), *length));
     hits.into_iter().map(|(_, _, hit)| hit).collect()
 }
 
 /// The most causes that are suggested.
 const SUGGESTIONS: usize = 3;
-/// How much of what was asked a suggestion has to hold, by the weight of the words.
+/// The minimum coverage of the query by a suggestion, by the weight of the words.
 const LEAST_COVERAGE: f64 = 0.35;
-/// The least weight of the words that it holds: one word that a twelfth of the causes hold.
+/// The minimum weight of the matching words: one word that a twelfth of the causes contain.
 const LEAST_WEIGHT: f64 = 2.5;
 
-/// Words that are rare in the tables only since those are no conversation.
+/// Words that are rare in the tables only because the tables are not conversation.
 const FUNCTION_WORDS: &[&str] = &[
     "after", "am", "an", "and", "any", "anyone", "are", "as", "at", "be", "been", "before", "but",
     "by", "can", "could", "do", "does", "for", "from", "get", "got", "had", "has", "have", "help",
@@ -63,7 +63,7 @@ const FUNCTION_WORDS: &[&str] = &[
     "your",
 ];
 
-/// Whether a word names the maker, a chip or a product: all failures happen on those.
+/// Whether a word names the vendor, a chip or a product: these occur with every failure.
 fn names_platform(word: &str) -> bool {
     let is_name = ["ascend", "atlas", "huawei", "npu", "华为", "昇腾"].contains(&word);
     is_name
@@ -71,10 +71,10 @@ fn names_platform(word: &str) -> bool {
         || base::chip::ChipFamily::from_soc(word).is_some()
 }
 
-/// The causes that a description may mean, the best first; none if too little of it is known.
+/// The causes that a description may mean, the best first; none if too few of its words are known.
 ///
-/// In contrast to [`search`], not every word has to be there. A word weighs more the fewer causes
-/// hold it, so that `npu` and `failed` decide nothing.
+/// Unlike [`search`], it does not require every word. A word weighs more the fewer causes contain
+/// it, so that `npu` and `failed` decide nothing.
 pub fn suggest(words: &str) -> Vec<&'static Cause> {
     static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(documents);
     let mut wanted: Vec<String> = Vec::new();
@@ -93,8 +93,8 @@ pub fn suggest(words: &str) -> Vec<&'static Cause> {
         let found: Vec<f64> = DOCUMENTS.iter().map(|document| document.weigh(token)).collect();
         let holding: f64 = found.iter().filter(|weight| **weight > 0.0).map(|_| 1.0).sum();
         let rarity = ((all + 1.0) / (holding + 1.0)).ln();
-        // A word that nothing holds may be a name; what is known of the rest counts. Of the pairs
-        // that Chinese text is cut into, each second one joins two words.
+        // A word in no cause may be a name, so it counts less than the others. Of the pairs that
+        // Chinese text is cut into, every second one joins two words.
         asked += match token.is_ascii() {
             _ if holding > 0.0 => rarity,
             true => rarity / 4.0,
@@ -112,13 +112,13 @@ pub fn suggest(words: &str) -> Vec<&'static Cause> {
         .map(|(document, (score, _))| (score, document.cause))
         .collect();
     hits.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.id.cmp(&b.1.id)));
-    // What is far behind the best is noise.
+    // Results far behind the best are noise.
     let best = hits.first().map_or(0.0, |(score, _)| *score);
     hits.retain(|(score, _)| *score >= best / 2.0);
     hits.into_iter().take(SUGGESTIONS).map(|(_, cause)| cause).collect()
 }
 
-/// What is known of a cause, in lower case.
+/// The texts of a cause, in lower case.
 struct Document {
     cause: &'static Cause,
     title: String,
@@ -126,7 +126,7 @@ struct Document {
 }
 
 impl Document {
-    /// How much a word says for the cause; 0 if it is not there.
+    /// The weight of a word for the cause; 0 if the cause does not contain it.
     fn weigh(&self, token: &str) -> f64 {
         if holds(&self.title, token) {
             2.0
@@ -138,7 +138,7 @@ impl Document {
     }
 }
 
-/// Whether a text holds a Chinese pair, or a word that begins like `token` without its ending.
+/// Whether a text contains a Chinese pair, or a word that begins like `token` without its ending.
 fn holds(text: &str, token: &str) -> bool {
     if !token.is_ascii() {
         return text.contains(token);
@@ -176,14 +176,14 @@ fn documents() -> Vec<Document> {
     causes().map(document).collect()
 }
 
-/// A word that is looked for.
+/// A word of the query.
 struct Token {
     text: String,
     /// Number of tolerated typing errors. Only ASCII tokens tolerate any.
     slips: usize,
 }
 
-/// Words of letters and digits; of Chinese text each pair of neighbours.
+/// Words of letters and digits; for Chinese text, each pair of neighboring characters.
 fn split_tokens(word: &str) -> Vec<Token> {
     let word = word.to_lowercase();
     let mut found = Vec::new();
@@ -207,7 +207,7 @@ fn split_tokens(word: &str) -> Vec<Token> {
     found
 }
 
-/// Runs of ASCII letters and digits, and of others: `华为910多卡` has three.
+/// Runs of ASCII letters and digits, and of other characters: `华为910多卡` has three.
 fn words_of(text: &str) -> impl Iterator<Item = &str> {
     let parts = text.split(|c: char| !c.is_alphanumeric());
     parts.flat_map(|part| {
@@ -222,8 +222,8 @@ fn words_of(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// How well a text fits, if every word is there; the title counts double, and words that stand
-/// together as they were asked for count more than the same words apart.
+/// How well a text matches if every word is in it; the title counts double, and words in the order
+/// of the query count more than the same words apart.
 fn score_text(
     wanted: &[Token],
     phrase: &str,
@@ -252,7 +252,7 @@ fn score_text(
     Some(score)
 }
 
-/// Whether a word of the text is the token but for the slips that are forgiven.
+/// Whether a word of the text equals the token within the tolerated typing errors.
 fn is_similar(token: &Token, text: &str) -> bool {
     token.slips > 0
         && text

@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize, Serializer};
 use base::report::FixStep;
 use base::text::Text;
 
-/// What a log has shown: values by the name of the group that captured them, and the kinds of
-/// evidence that are at hand, without a value.
+/// Facts that a log shows: values by the name of the group that captured them, and the kinds of
+/// available evidence, without a value.
 pub type KnownFacts = BTreeMap<String, String>;
 
-/// One thing to do.
+/// One action.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
@@ -22,14 +22,14 @@ pub struct Step {
     /// A command line. `{name:default}` takes the value that a log names, or else the default.
     #[serde(default)]
     pub run: Option<String>,
-    /// The fact that this step only finds out: a value of a signature, or a kind of evidence. Where
-    /// it is known, the step is left out.
+    /// The fact that this step only determines: a value of a signature, or a kind of evidence. If
+    /// it is known, the step is omitted.
     #[serde(default)]
     pub asks: Option<String>,
 }
 
 impl Step {
-    /// The step with what is known, or nothing if it only asks for that.
+    /// The step completed with known facts; `None` if it only asks for one of them.
     pub fn with_facts(&self, known: &KnownFacts) -> Option<FixStep> {
         if self.asks.as_ref().is_some_and(|fact| known.contains_key(fact)) {
             return None;
@@ -40,7 +40,7 @@ impl Step {
         })
     }
 
-    /// The step as it is without a log.
+    /// The step without facts of a log.
     pub fn fix_step(&self) -> FixStep {
         FixStep {
             text: Text::new(&self.en, &self.zh),
@@ -48,15 +48,15 @@ impl Step {
         }
     }
 
-    /// The names of all facts that the step asks for or would use.
+    /// The names of all facts that the step asks for or can use.
     pub fn facts(&self) -> impl Iterator<Item = &str> {
         let run = self.run.as_deref().unwrap_or_default();
         self.asks.as_deref().into_iter().chain(holes(run).map(|hole| hole.name))
     }
 }
 
-/// The steps of a cause with what a log has shown. A cause whose steps all ask for known facts
-/// keeps them: an answer without a next step helps nobody.
+/// The steps of a cause with the facts of a log. If all steps ask for known facts, they are kept:
+/// an answer needs a next step.
 pub fn steps_with_facts(steps: &[Step], known: &KnownFacts) -> Vec<FixStep> {
     let mut left: Vec<FixStep> = steps.iter().filter_map(|step| step.with_facts(known)).collect();
     if left.is_empty() {
@@ -72,7 +72,7 @@ struct Hole<'r> {
     default: &'r str,
 }
 
-/// The `{name:default}` of a command line. A brace of a shell or of Python has no such form.
+/// The `{name:default}` of a command line. Braces of a shell or of Python do not have this form.
 fn holes(run: &str) -> impl Iterator<Item = Hole<'_>> {
     run.match_indices('{').filter_map(|(start, _)| {
         let inside = &run[start + 1..];
@@ -99,13 +99,12 @@ fn fill(run: &str, known: &KnownFacts) -> String {
     text + &run[at..]
 }
 
-/// Whether a default is a word or a path, and no format of Python.
+/// Whether a default is a word or a path, and not a Python format.
 fn is_value(default: &str) -> bool {
     !default.is_empty() && default.split('/').all(|part| part.is_empty() || is_plain(part))
 }
 
-/// Whether a value is one word to every shell: logs are written by strangers, and people paste
-/// commands.
+/// Whether a value is one word in every shell: logs are untrusted, and people paste commands.
 fn is_plain(value: &str) -> bool {
     let plain =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'+' | b'-');

@@ -1,7 +1,7 @@
 //! The tables: `data/cann_errors.toml` and one file per family below `data/errors/`.
 //!
-//! A look-up must be quick from start to end, so that a table is text with one line per code, and
-//! only the lines that are asked for are taken apart.
+//! A lookup must be fast including the start of the program, so a table is text with one line per
+//! code, and only the requested lines are parsed.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ const COLUMNS: [&str; 13] = [
 
 /// Decodes the tables of a pack.
 pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
-    // The index of the pack: tables of the program must not be read before the pack is in use.
+    // The index of the pack: the built-in tables must not be read before the pack is in use.
     for family in pack.table::<Index>("cann_errors")?.family {
         let name = format!("errors/{}.tsv", family.id);
         let head = Head::new(pack.text(&name)?);
@@ -62,12 +62,12 @@ pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
     Ok(())
 }
 
-/// The day on which a table was last changed, `YYYY-MM-DD`.
+/// The date of the last change of a table, `YYYY-MM-DD`.
 pub fn last_change() -> String {
     data::table::<Index>("cann_errors").as_of
 }
 
-/// A table: its text, and its rows once all were asked for.
+/// A table: its text, and its rows once all were requested.
 struct Table {
     id: String,
     text: OnceLock<&'static str>,
@@ -75,7 +75,7 @@ struct Table {
     rows: OnceLock<Vec<Row>>,
 }
 
-/// What stands above the rows.
+/// The header above the rows.
 struct Head {
     columns: Vec<&'static str>,
     sources: Vec<String>,
@@ -100,7 +100,7 @@ static FAMILIES: LazyLock<Vec<Family>> = LazyLock::new(|| {
     families
 });
 
-/// The families of the program itself.
+/// The built-in families.
 pub(super) fn built_in() -> Vec<Family> {
     data::table::<Index>("cann_errors").family
 }
@@ -110,7 +110,7 @@ pub fn families() -> &'static [Family] {
     &FAMILIES
 }
 
-/// The family of that id.
+/// The family with this id.
 pub fn family(id: &str) -> Option<&'static Family> {
     FAMILIES.iter().find(|family| family.id == id)
 }
@@ -131,7 +131,7 @@ pub fn rows(family: &Family) -> &'static [Row] {
     })
 }
 
-/// The codes of a family, without reading what else its rows hold.
+/// The codes of a family, without parsing the other columns.
 pub(super) fn codes(family: &'static Family) -> Vec<&'static str> {
     match find_table(&family.id) {
         Some(table) if overlay().apply_overlay(&family.id, Vec::new(), |_| true).is_empty() => {
@@ -142,7 +142,7 @@ pub(super) fn codes(family: &'static Family) -> Vec<&'static str> {
     }
 }
 
-/// The rows of the families that are the user's own.
+/// The rows of the user's own families.
 static OWN: LazyLock<BTreeMap<String, Vec<Row>>> = LazyLock::new(|| {
     let families = overlay().families.iter();
     families
@@ -152,7 +152,7 @@ static OWN: LazyLock<BTreeMap<String, Vec<Row>>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The rows of a family with that code, in the spelling of the family.
+/// The rows of a family with this code, in the spelling of the family.
 pub(super) fn find_rows(family: &Family, code: &str) -> Vec<Row> {
     let rows = find_table(&family.id).map(|table| {
         let head = table.head();
@@ -161,19 +161,19 @@ pub(super) fn find_rows(family: &Family, code: &str) -> Vec<Row> {
     overlay().apply_overlay(&family.id, rows.unwrap_or_default(), |row| row.code == code)
 }
 
-/// Returns the first row of a family with that code.
+/// Returns the first row of a family with this code.
 pub(super) fn find_row(id: &str, code: &str) -> Option<Row> {
     find_rows(family(id)?, code).into_iter().next()
 }
 
-/// The rows of a family that a query names, by code or by symbol.
+/// The rows of a family that match a query by code or by symbol.
 pub(super) fn find(family: &Family, query: &Query) -> Vec<Row> {
     let spellings = query.spellings(family.kind);
     let numbers = matches!(query, Query::Number { .. });
     if spellings.iter().all(String::is_empty) {
         return Vec::new();
     }
-    // The titles of E-codes are shared by many of them: they name no code.
+    // Many E-codes share a title, so a title identifies no code.
     let by_symbol = !numbers && !family.id.starts_with("ecode");
     let named = |cell: &str| {
         let cell = unescape(trim_punctuation(cell));
@@ -182,7 +182,7 @@ pub(super) fn find(family: &Family, query: &Query) -> Vec<Row> {
     let rows = find_table(&family.id).map(|table| {
         let head = table.head();
         if numbers {
-            // A number has one spelling, under which the text is searched.
+            // A number has one spelling, so the text is searched for it.
             let lines = spellings.iter().flat_map(|spelling| head.lines_with_code(spelling));
             return lines.map(|line| head.parse_row(line)).collect();
         }
@@ -242,7 +242,7 @@ impl Head {
         Self { columns: Vec::new(), sources, body: "" }
     }
 
-    /// The lines that begin with that code. Codes hold no tab and no line break.
+    /// The lines that begin with this code. Codes contain no tab and no line break.
     fn lines_with_code<'a>(&'a self, code: &str) -> impl Iterator<Item = &'a str> + use<'a> {
         let start = format!("\n{}\t", code.replace('\\', "\\\\"));
         let mut rest = self.body;
@@ -255,7 +255,7 @@ impl Head {
     }
 
     fn parse_row(&self, line: &str) -> Row {
-        // A family with one source does not repeat it in every row.
+        // A family with a single source does not repeat it in every row.
         let source = self.sources.first().cloned().unwrap_or_default();
         let mut row = Row { source, ..Row::default() };
         for (&column, cell) in self.columns.iter().zip(line.split('\t')) {
@@ -308,7 +308,7 @@ impl Head {
     }
 }
 
-/// What a cell says: `\t`, `\n` and `\\` stand for themselves.
+/// The value of a cell: replaces the escapes `\t`, `\n` and `\\`.
 fn unescape(cell: &str) -> Cow<'_, str> {
     if !cell.contains('\\') {
         return Cow::Borrowed(cell);

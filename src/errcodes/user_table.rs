@@ -1,6 +1,7 @@
 //! Parser of the user's own families, codes, causes, notes and signatures: `--data FILE`.
 //!
-//! The file is TOML of the shape of our own: `[[family]]` as in `data/cann_errors.toml`, `[[cause]]`
+//! The file is TOML in the format of the built-in tables: `[[family]]` as in
+//! `data/cann_errors.toml`, `[[cause]]`
 //! as in `data/errors/causes/`, `[[note]]` as in `data/errors/notes.toml`, `[[signature]]` as in
 //! the files of `data/errors/signatures/`, and `[[code]]` for codes. An entry for a built-in code,
 //! cause, note or signature replaces the built-in one.
@@ -18,21 +19,21 @@ use super::query::Query;
 use super::table;
 use data::{FileError, UserFile, WithLine, faults};
 
-/// Lays a file over the tables, before they are used for the first time.
+/// Installs a file over the tables, before their first use.
 ///
 /// # Errors
 ///
-/// With the line, if the file does not parse, names what does not exist or lacks something.
+/// With the line, if the file does not parse, names a missing item or omits a required value.
 ///
 /// # Panics
 ///
-/// If the tables were in use already: what was read of them would not agree with what comes.
+/// If the tables are already in use: values read from them could contradict the file.
 pub fn install(text: &str) -> Result<(), FileError> {
     set_overlay(parse(text)?);
     Ok(())
 }
 
-/// A code of the user's.
+/// A user's code.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UserCode {
@@ -50,12 +51,12 @@ struct UserCode {
     becomes: Vec<String>,
     #[serde(default)]
     doc: String,
-    /// The cause that it speaks for.
+    /// Its cause.
     cause: Option<String>,
-    /// How surely, in tenths.
+    /// How certain the cause is, in tenths.
     #[serde(default = "default_weight")]
     weight: u8,
-    /// Where it is known from.
+    /// The source of this knowledge.
     source: String,
 }
 
@@ -72,7 +73,7 @@ fn parse(text: &str) -> Result<Overlay, FileError> {
     }
     let own_causes: Vec<WithLine<Cause>> = file.take_rows("cause")?;
     let mut overlay = Overlay::default();
-    // Of families, whose causes may follow them.
+    // Lines of families, whose causes may come later in the file.
     let mut lines = BTreeMap::new();
     let built_in = table::built_in();
     for WithLine { line: at, value: family } in file.take_rows::<Family>("family")? {
@@ -124,7 +125,7 @@ fn parse(text: &str) -> Result<Overlay, FileError> {
         if !(1..=30).contains(&code.weight) {
             return Err(FileError::new(at, faults::UserWeight { most: 30 }));
         }
-        // As the family writes it, so that a look-up finds it.
+        // In the spelling of the family, so that a lookup finds it.
         let spelled = match Query::parse(&code.code) {
             Query::Name(_) => code.code.clone(),
             number @ Query::Number { .. } => {

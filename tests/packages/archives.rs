@@ -1,5 +1,5 @@
-//! What `scripts/package.py` built, looked at and run: it calls this with the directory in
-//! `ASCEND_DOCTOR_PACKAGES`.
+//! Inspects and runs the packages built by `scripts/package.py`, which calls this with the
+//! directory in `ASCEND_DOCTOR_PACKAGES`.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::disallowed_methods, reason = "unpacks files and runs them")]
 #![expect(clippy::print_stderr, reason = "says what was not tested")]
@@ -13,9 +13,9 @@ use std::process::{Command, Output};
 use flate2::read::GzDecoder;
 use machine::elf::Object;
 
-/// The oldest C library that a host may have, minor version of 2.
+/// The oldest supported C library, minor version of 2.
 const GLIBC: u32 = 17;
-/// The most that the program may weigh, in bytes: docs/performance.md lists what it weighed.
+/// The maximum size of the program, in bytes: docs/performance.md lists measured sizes.
 const SIZE: u64 = 23_000_000;
 
 /// Returns the directory with the packages.
@@ -24,7 +24,7 @@ fn packages() -> PathBuf {
     dir.expect("set ASCEND_DOCTOR_PACKAGES, or run scripts/package.py, which does").into()
 }
 
-/// The files of the packages whose name ends so.
+/// The files of the packages whose names end with `ending`.
 fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let mut found: Vec<PathBuf> = entries.filter(|path| name(path).ends_with(ending)).collect();
@@ -32,7 +32,7 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     found
 }
 
-/// Whether they were built to try the way only, with what debuggers want to know.
+/// Whether the packages were built only to test the process, with debug information.
 fn fast() -> bool {
     std::env::var_os("ASCEND_DOCTOR_PACKAGES_FAST").is_some()
 }
@@ -41,7 +41,7 @@ fn name(path: &Path) -> String {
     path.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-/// A program of a tarball, unpacked, with the tree that it came in.
+/// A program unpacked from a tarball, with its tree.
 struct Unpacked {
     dir: tempfile::TempDir,
     arch: &'static str,
@@ -66,7 +66,8 @@ impl Unpacked {
         self.top().join("ascend-doctor")
     }
 
-    /// Runs it, in qemu where it is for another processor; `None`, and a word, without one.
+    /// Runs the program, in qemu if it is for another processor; without qemu, prints a message and
+    /// returns `None`.
     fn run(&self, args: &[&OsStr]) -> Option<Output> {
         run(&self.program(), self.arch, args)
     }
@@ -92,7 +93,7 @@ fn run(program: &Path, arch: &str, args: &[&OsStr]) -> Option<Output> {
     Some(command.args(args).output().unwrap())
 }
 
-/// Runs it with words.
+/// Runs the program with text arguments.
 fn say(unpacked: &Unpacked, args: &[&str]) -> Option<(i32, String)> {
     let args: Vec<&OsStr> = args.iter().map(OsStr::new).collect();
     let Output { status, stdout, stderr } = unpacked.run(&args)?;
@@ -100,7 +101,7 @@ fn say(unpacked: &Unpacked, args: &[&str]) -> Option<(i32, String)> {
     Some((status.code().unwrap_or(-1), text))
 }
 
-/// What is asked of the machine: nothing newer than CentOS 7 has.
+/// Requirements on the machine: nothing newer than in CentOS 7.
 #[test]
 fn programs_need_an_old_c_library_and_nothing_else() {
     let dir = packages();
@@ -109,7 +110,8 @@ fn programs_need_an_old_c_library_and_nothing_else() {
         let bytes = std::fs::read(unpacked.program()).unwrap();
         let object = match Object::read(&bytes.as_slice()) {
             Ok(object) => object,
-            // What is linked statically needs nothing, and may not even have a place to say so.
+            // A statically linked program needs no library, and may not even have a dynamic
+            // section.
             Err(error) => {
                 let why = format!("{error:?}");
                 assert!(unpacked.musl && why.contains("no dynamic section"), "{why}");
@@ -151,7 +153,7 @@ fn programs_are_small() {
     }
 }
 
-/// The same answers as everywhere, on each processor and with each C library.
+/// The results are equal on each processor and with each C library.
 #[test]
 fn programs_check_machines_and_translate_codes() {
     let dir = packages();
@@ -180,14 +182,14 @@ fn programs_check_machines_and_translate_codes() {
     }
 }
 
-/// The static program says of itself that it cannot do this, before it is taken for a broken
-/// device; the other one looks for the libraries.
+/// The static program reports its limitation, so that the device is not considered broken; the
+/// other one searches the libraries.
 #[test]
 fn verify_of_the_static_program_says_what_it_cannot() {
     let dir = packages();
     for tarball in files(&dir, ".tar.gz") {
         let unpacked = Unpacked::of(&tarball);
-        // It starts itself again, which under qemu is the kernel's business.
+        // It starts itself again, which under qemu depends on the kernel.
         let registered = format!("/proc/sys/fs/binfmt_misc/qemu-{}", unpacked.arch);
         if unpacked.arch != std::env::consts::ARCH && !Path::new(&registered).exists() {
             eprintln!("not tested: verify of {}, without binfmt_misc", unpacked.arch);
@@ -197,7 +199,7 @@ fn verify_of_the_static_program_says_what_it_cannot() {
             [("en", "cannot load the CANN libraries"), ("zh", "无法加载 CANN 动态库")]
         {
             let Some((code, text)) = say(&unpacked, &["--lang", lang, "verify"]) else { continue };
-            // Lines are broken to fit a page.
+            // Lines are wrapped to fit a page.
             let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
             let plain = |text: &str| text.replace(' ', "");
             assert_eq!(plain(&text).contains(&plain(words)), unpacked.musl, "{text}");
@@ -206,7 +208,7 @@ fn verify_of_the_static_program_says_what_it_cannot() {
     }
 }
 
-/// Pip takes the wheel for the machine that it is for, and what it installs runs.
+/// Pip accepts the wheel on its target machine, and the installed program runs.
 #[test]
 fn pip_installs_the_wheels() {
     let dir = packages();
@@ -238,7 +240,7 @@ fn pip_installs_the_wheels() {
     }
 }
 
-/// dpkg takes the packages, and they have what belongs to a program.
+/// dpkg unpacks the packages, and they contain the files expected of a program.
 #[test]
 fn dpkg_unpacks_the_packages() {
     let dir = packages();
@@ -274,7 +276,7 @@ fn dpkg_unpacks_the_packages() {
     }
 }
 
-/// One program per target, however it is packed.
+/// One program per target, in all package formats.
 #[test]
 fn all_packages_of_a_target_carry_the_same_program() {
     let dir = packages();
@@ -294,7 +296,7 @@ fn all_packages_of_a_target_carry_the_same_program() {
     }
 }
 
-/// Nothing of the machine that built them is in them.
+/// The packages contain no data of the build machine.
 #[test]
 fn programs_do_not_tell_where_they_were_built() {
     let dir = packages();
@@ -312,7 +314,7 @@ fn programs_do_not_tell_where_they_were_built() {
         let program = std::fs::read(Unpacked::of(&tarball).program()).unwrap();
         tells_nothing(&program, &tarball.display().to_string());
     }
-    // What the builder of wheels adds, too.
+    // Also the files that the wheel builder adds.
     for path in files(&dir, ".whl") {
         let mut wheel = zip::ZipArchive::new(std::fs::File::open(&path).unwrap()).unwrap();
         for index in 0..wheel.len() {

@@ -3,7 +3,7 @@
 //! - `archives`: the packages that `scripts/package.py` builds;
 //! - `real_wheels`: the wheels that `scripts/fetch_wheels.py` fetches.
 //!
-//! `cargo test` alone does not run this program (`test = false` in the manifest).
+//! `cargo test` does not run this program by default (`test = false` in the manifest).
 
 #[path = "../support/mod.rs"]
 mod support;

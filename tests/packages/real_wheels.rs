@@ -1,5 +1,5 @@
 //! The report on published torch_npu wheels. `scripts/fetch_wheels.py DIR` fetches them; the
-//! variable ASCEND_DOCTOR_WHEELS names that directory. At least one wheel has to be in it.
+//! variable ASCEND_DOCTOR_WHEELS names that directory. It must contain at least one wheel.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// What is known of a wheel (measured with other tools: readelf, and Python's hashlib).
+/// Known properties of a wheel (measured with other tools: readelf, and Python's hashlib).
 struct Wheel {
     name: &'static str,
     /// C++11 ABI: 0 or 1.
@@ -21,7 +21,7 @@ struct Wheel {
     glibcxx: &'static str,
     /// Rows in the RECORD of the wheel.
     rows: u64,
-    /// Whether METADATA breaks RECORD, as it does in the published 2.6.0.
+    /// Whether METADATA contradicts RECORD, as in the published 2.6.0.
     metadata_defect: bool,
 }
 
@@ -60,7 +60,7 @@ const WHEELS: &[Wheel] = &[
     },
 ];
 
-/// The libraries of CANN and NNAL that all four need.
+/// The CANN and NNAL libraries required by all four.
 const CANN: &[&str] = &[
     "libacl_op_compiler.so",
     "libacl_tdt_channel.so",
@@ -109,7 +109,7 @@ fn examine(wheel: &Wheel, root: &Path) {
 
     let (_, facts) = check(root, &["--facts-only"]);
     let package = &facts["integrity"]["packages"][0];
-    // INSTALLER and REQUESTED came with the installation, the script lies elsewhere.
+    // The installation adds INSTALLER and REQUESTED, and the script is in another directory.
     assert_eq!(package["rows"], wheel.rows + 2, "{}", wheel.name);
     assert_eq!(package["outside"], 1);
     assert_eq!(package["upstream"]["verdict"], "match");

@@ -1,4 +1,4 @@
-//! `ascend-doctor THING…`: what is made of inputs without a subcommand.
+//! `ascend-doctor THING…`: inputs without a subcommand.
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and makes files")]
 
 use std::path::Path;
@@ -26,7 +26,7 @@ fn write(dir: &Path, name: &str, content: &str) {
     std::fs::write(path, content).unwrap();
 }
 
-/// Files of every kind that is told apart by its name or its content.
+/// Files of every kind that is distinguished by its name or its content.
 fn files() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     write(
@@ -81,7 +81,7 @@ fn each_kind_of_input_selects_its_command() {
         assert!(first.contains(&format!("`ascend-doctor {command}")), "{input}: {first}");
         assert_eq!(code, status, "{input}: {out}{err}");
     }
-    // Their content is not worth a run, but the command is right.
+    // Their content is not valid, but the suggested command is right.
     for (input, command) in [
         ("model.onnx", "audit-ops model.onnx"),
         ("a.whl", "manifest wheel-check a.whl"),
@@ -95,7 +95,7 @@ fn each_kind_of_input_selects_its_command() {
     }
 }
 
-/// A run with the named command is the same run.
+/// A run with the suggested command gives the same result.
 #[test]
 fn the_named_command_gives_the_same_answer() {
     let dir = files();
@@ -163,7 +163,7 @@ fn what_is_not_known_is_no_success() {
     assert!(code == 2 && err.contains("translate-error train.log"), "{err}");
     assert!(err.contains("convert repo"), "{err}");
     assert_eq!(english(dir.path(), "missing.onnx").0, 2);
-    // A directory that may be either: nobody can be asked.
+    // An ambiguous directory, without a terminal to ask on.
     let (code, out, err) = english(dir.path(), "mixed");
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(err.contains("  ascend-doctor convert mixed"), "{err}");
@@ -178,7 +178,7 @@ fn options_of_the_command_may_follow() {
     assert!(out.starts_with("Input: log"), "{out}");
     let (code, out, err) = english(dir.path(), "507035\u{1f}--help");
     assert!(code == 0 && out.contains("translate-error"), "{out}{err}");
-    // The page of a report is a page from its first byte on.
+    // The output for a report is a page from its first byte on.
     let (_, out, _) = english(dir.path(), "check.json");
     assert!(!out.starts_with("Input"), "{out}");
     let (code, _, err) = english(dir.path(), "507035\u{1f}--nonsense");

@@ -1,5 +1,5 @@
-//! The command line as a whole: what every subcommand has in common, the settings file, the log,
-//! completions and manual pages.
+//! The command line: common properties of all subcommands, the settings file, the log, completions
+//! and manual pages.
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and makes files")]
 
 use std::path::Path;
@@ -84,7 +84,7 @@ fn the_version_says_how_old_the_data_is() {
     assert!(long.contains("compatibility matrix") && long.contains("error tables"), "{long}");
     assert_eq!(run(dir.path(), &["-V"]).1, long);
     assert_eq!(run(dir.path(), &["check", "--version"]).1, long);
-    // Whoever asks for help is asked for the version first, also where the settings are at fault.
+    // Users are first asked for the version, so it must be available even with invalid settings.
     for (broken, wanted) in [
         ("x = [", "ascend-doctor.toml:1: unclosed array"),
         ("[data]\npack = \"none.data\"\n", "none.data"),
@@ -97,7 +97,7 @@ fn the_version_says_how_old_the_data_is() {
     }
 }
 
-/// The options of all subcommands are there in all of them, with one meaning.
+/// The common options exist in all subcommands, with the same meaning.
 #[test]
 fn every_subcommand_has_the_common_options() {
     let mut whole = ascend_doctor::cli::command();
@@ -169,7 +169,7 @@ fn completions_and_pages_are_written() {
     assert_eq!(run(&dir, &["man", "--json"]).0, 2);
 }
 
-/// bash itself reads the completions, and completes with them.
+/// bash itself parses the completions, and completes with them.
 #[test]
 fn bash_completes() {
     let dir = empty();
@@ -187,7 +187,7 @@ fn bash_completes() {
     assert_eq!(said.trim(), "--require-npu", "{output:?}");
 }
 
-/// A job that hands on what its caller may have set sets it to nothing.
+/// A job that passes on a variable of its caller may set it to an empty value.
 #[test]
 fn an_empty_variable_is_one_that_is_not_set() {
     let dir = crate::support::recipe::beside("ok-host-910b");
@@ -214,7 +214,7 @@ fn an_empty_variable_is_one_that_is_not_set() {
     assert_eq!(with(&[("ASCEND_DOCTOR_LANG", "xx")], &check).0, Some(2));
 }
 
-/// Why nothing could be done is said in the language of the user, by option, variable or settings.
+/// Errors are reported in the language of the user, set by option, variable or settings.
 #[test]
 fn errors_are_told_in_both_languages() {
     let dir = empty();
@@ -275,7 +275,7 @@ fn a_skip_of_the_settings_leaves_out_and_says_so() {
     let provenance = json["provenance"].as_array().unwrap();
     assert!(provenance.iter().any(|part| part["value"]["en"] == "ascend-doctor.toml"));
 
-    // Whoever asks by name, or wants no settings, gets the finding.
+    // A check selected by name, or a run without settings, reports the finding.
     for more in [&["--only", "DEV-ACCESS"][..], &["--no-config"]] {
         let (code, out, _) = run(dir.path(), &[&check[..], more].concat());
         assert!(code == 1 && out.contains("error[DEV-ACCESS]"), "{more:?}: {out}");
@@ -319,7 +319,7 @@ fn the_examined_root_does_not_decide_how_it_is_judged() {
     assert!(err.contains("are not trusted"), "{err}");
     let asked = ["check", "--sysroot", ".", "--config", "ascend-doctor.toml"];
     assert_eq!(run(&machine, &asked).0, 2);
-    // Nor does a link that the root holds.
+    // Nor does a link inside the root.
     std::fs::write(dir.path().join("own.toml"), &text).unwrap();
     std::fs::remove_file(machine.join("ascend-doctor.toml")).unwrap();
     std::os::unix::fs::symlink("../own.toml", machine.join("ascend-doctor.toml")).unwrap();
@@ -348,7 +348,7 @@ fn the_log_is_on_standard_error_and_changes_nothing_else() {
     }
 }
 
-/// A gate with such a mistake would pass for ever.
+/// A gate with such a mistake would always pass.
 #[test]
 fn checks_that_cancel_out_and_settings_that_are_a_pipe_are_refused() {
     let dir = empty();
@@ -493,7 +493,7 @@ fn settings_that_others_can_write_are_ignored_and_the_gate_is_named() {
     assert_eq!(run(dir.path(), &named).0, 0);
 }
 
-/// Work of more than a second has a line on a terminal, and only there.
+/// Work of more than a second shows a progress line on a terminal, and only there.
 #[test]
 fn long_work_shows_progress_on_a_terminal() {
     let script = "\

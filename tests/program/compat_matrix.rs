@@ -1,4 +1,4 @@
-//! The matrix against the tables it was made from, and `compat` as users see it.
+//! The matrix compared with its source tables, and `compat` from the user's side.
 #![expect(clippy::disallowed_methods, reason = "reads tables and runs programs")]
 #![expect(clippy::unwrap_used, reason = "a failure is what the test shows")]
 
@@ -13,7 +13,7 @@ fn table(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)).unwrap()
 }
 
-/// The text on one line, commands without the backslashes at which they are wrapped.
+/// The text on one line, with the wrapped commands joined.
 fn join_commands(text: &str) -> String {
     text.replace("\\\n", " ").split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -49,8 +49,8 @@ fn every_version_of_the_index_is_known() {
     assert!(of("triton-ascend").count() >= 3 && of("vllm-ascend").count() >= 49);
 }
 
-/// The vendor's whole table: each row is answered with its own torch, torch_npu and CANN, with and
-/// without Python and architecture.
+/// The complete table of the vendor: each row is answered with its own torch, torch_npu and CANN,
+/// with and without Python and architecture.
 #[test]
 fn every_row_of_the_table_of_torch_npu_is_answered() {
     let mut wrong = Vec::new();
@@ -62,11 +62,11 @@ fn every_row_of_the_table_of_torch_npu_is_answered() {
         let alone = ["--torch-npu", &version];
         let both = ["--torch", &torch, "--cann", &on];
         let mut questions: Vec<Vec<&str>> = vec![pair.to_vec(), alone.to_vec()];
-        // One torch has several rows of one CANN where a release was repaired.
+        // One torch has several rows of one CANN if a release was repaired.
         let same = |other: &&data::matrix::TorchNpu| {
             other.torch == row.torch && other.cann == row.cann && other.level == Level::Recommended
         };
-        // What can be installed goes before what only the table has.
+        // Installable versions precede those that are only in the table.
         let installable =
             Matrix::builtin().best_torch_npu(&row.torch, row.cann.as_ref().unwrap(), None, None);
         let replaced = row.wheels.is_empty() && installable.is_some();
@@ -98,7 +98,7 @@ fn every_row_of_the_table_of_torch_npu_is_answered() {
     assert!(count >= 300, "{count}");
 }
 
-/// What no wheel was built for is refused with what exists.
+/// A request without a wheel is rejected with the available ones.
 #[test]
 fn a_python_or_an_architecture_without_wheel_is_refused() {
     for (filters, known) in [
@@ -118,7 +118,7 @@ fn a_python_or_an_architecture_without_wheel_is_refused() {
     assert_eq!(compat(&wheel).0, Some(0));
 }
 
-/// Commands that the default index cannot satisfy have the official options and a reason.
+/// Commands that the default index cannot satisfy contain the official options and a reason.
 #[test]
 fn what_the_default_index_lacks_comes_from_the_official_one() {
     let question = ["compat", "--vllm-ascend", "0.23.0", "--python", "3.11", "--arch", "aarch64"];
@@ -238,7 +238,7 @@ fn no_answer_is_no_verdict_and_bad_input_is_misuse() {
     }
 }
 
-/// Of filters that contradict each other none is dropped: there is no answer, and no row.
+/// Contradictory filters are not dropped: there is no answer, and no row.
 #[test]
 fn filters_that_nothing_satisfies_together_have_no_answer() {
     for filters in [
@@ -262,7 +262,7 @@ fn filters_that_nothing_satisfies_together_have_no_answer() {
     assert!(text.contains("torch_npu 2.1.0 (torch 2.1.0)"), "{text}");
     let (_, text, _) = compat(&[&filters[..], &["--lang", "zh"]].concat());
     assert!(text.contains("没有同时满足以下全部条件的条目"), "{text}");
-    // A build of its own kind is still the version that it belongs to.
+    // A local build counts as its version.
     let pair = ["compat", "--torch", "2.7.1+cpu", "--torch-npu", "2.7.1.post2"];
     assert_eq!(compat(&pair).0, Some(0));
 }
@@ -279,8 +279,8 @@ fn json_carries_advice_and_rows() {
     );
 }
 
-/// MindSpore has its own answer, asked for or on a machine that has it; so have a driver and a chip
-/// that are elsewhere.
+/// MindSpore has a separate answer, on request or on a machine that has it; so have a driver and a
+/// chip of another machine.
 #[test]
 fn mindspore_driver_and_chip_are_planned_for() {
     let asked = ["compat", "--json", "--mindspore", "2.7.0", "--soc", "a3", "--arch", "aarch64"];
@@ -305,7 +305,7 @@ fn mindspore_driver_and_chip_are_planned_for() {
     let torch = ["compat", "--torch", "2.7.1", "--cann", "8.5.0", "--driver"];
     let (code, text, _) = compat(&[&torch[..], &["25.5.0"]].concat());
     assert!(code == Some(0) && text.contains("Driver 25.5.0 supports CANN 8.5.0"), "{text}");
-    // The stack is named, but nothing shows that the driver serves it.
+    // The stack is known, but nothing proves that the driver supports it.
     let (code, text, _) = compat(&[&torch[..], &["23.0.0"]].concat());
     assert_eq!(code, Some(3), "{text}");
     assert_eq!(text.matches("Driver 23.0.0 is not listed as compatible").count(), 1);
@@ -315,7 +315,7 @@ fn mindspore_driver_and_chip_are_planned_for() {
     }
 }
 
-/// The CANN of a machine decides: the version that the vendor recommends with it goes before a newer
+/// The CANN of a machine decides: the version that the vendor recommends with it precedes a newer
 /// one that also accepts it.
 #[test]
 fn recommended_goes_before_newer() {

@@ -1,4 +1,5 @@
-//! Data packs: a good one replaces the tables, a bad one ends the run before any of it is used.
+//! Data packs: a valid one replaces the tables, an invalid one ends the run before any of it is
+//! used.
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and makes files")]
 
 use std::path::{Path, PathBuf};
@@ -13,9 +14,9 @@ use unicode_width::UnicodeWidthStr as _;
 
 type Parts = Vec<(String, Vec<u8>)>;
 
-/// The built-in tables; reading them all takes a while in programs that are not optimized.
+/// The built-in tables; reading all of them takes a while in unoptimized programs.
 static PARTS: LazyLock<Parts> = LazyLock::new(data::built_in_parts);
-/// A pack of them.
+/// A pack of the built-in tables.
 static GOOD: LazyLock<Vec<u8>> = LazyLock::new(|| write(&PARTS, data::as_of(), "0.1.0").unwrap());
 
 /// A directory with the public key `site.pub` of a new key pair.
@@ -67,7 +68,7 @@ impl Site {
         self.run(&[&args, more].concat())
     }
 
-    /// Requires that `bytes`, well signed, are refused for this reason.
+    /// Requires that `bytes`, with a valid signature, are refused for this reason.
     fn refuses(&self, bytes: &[u8], reason: &str) {
         self.signed(bytes);
         assert_refused(&self.explain(&[]), reason);
@@ -88,7 +89,7 @@ fn result(program: &mut Command) -> Run {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// The tables with another text in one of them.
+/// The tables with a changed text in one of them.
 fn changed(table: &str, from: &str, to: &str) -> Parts {
     assert_eq!(from.len(), to.len(), "the length is part of MessagePack");
     let mut parts = PARTS.clone();
@@ -98,7 +99,7 @@ fn changed(table: &str, from: &str, to: &str) -> Parts {
     parts
 }
 
-/// Another manifest for the parts of the good pack.
+/// The parts of the good pack with another manifest.
 fn with_manifest(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut lines = GOOD.splitn(3, |byte| *byte == b'\n');
     let magic = lines.next().unwrap();
@@ -156,8 +157,8 @@ fn settings_name_pack_and_key() {
     assert_eq!((code, err.as_str()), (0, ""));
 }
 
-/// A file in a foreign working directory chooses neither that signatures are not verified nor the
-/// key of a pack that the user names.
+/// A file in an untrusted working directory can neither disable the verification of signatures nor
+/// set the key of a pack that the user names.
 #[test]
 fn settings_in_the_working_directory_do_not_weaken_the_check() {
     let site = Site::new();
@@ -211,7 +212,7 @@ fn damage_is_found_at_every_place() {
         bytes[at] ^= 1;
         site.write("x.data", &bytes);
         assert_refused(&site.explain(&[]), "the signature does not match");
-        // Without a signature, hashes find it.
+        // Without a signature, the hashes detect it.
         let run = site.run(&["explain", "507035", "--data-pack", "x.data", "--data-unsigned"]);
         assert_eq!((run.0, run.1.as_str()), (2, ""), "byte {at}: {}", run.2);
     }
@@ -283,7 +284,7 @@ fn declared_sizes_are_bounded() {
     site.refuses(&packed, "length differs");
     let hash = with_manifest(|manifest| manifest["parts"][0]["sha256"] = "0".repeat(64).into());
     site.refuses(&hash, "table `cann_errors` is damaged");
-    // 60 MB of zeros that say they are one byte, and that say what they are.
+    // 60 MB of zeros with a claimed size of one byte, and with the correct size.
     let mut parts = PARTS.clone();
     parts[0].1 = vec![0; 60 << 20];
     let bomb = write(&parts, data::as_of(), "0.1.0").unwrap();
@@ -296,7 +297,7 @@ fn declared_sizes_are_bounded() {
     site.refuses(&bomb, "unpacked size exceeds the limit");
     let long = [b"ascend-doctor-data 1\n".to_vec(), vec![b' '; 2 << 20]].concat();
     site.refuses(&long, "manifest exceeds the limit");
-    // Not read to its end: the size is known before.
+    // Not read completely: the size is known in advance.
     let file = std::fs::File::create(site.path("x.data")).unwrap();
     file.set_len(10 << 30).unwrap();
     assert_refused(&site.explain(&[]), "exceeds the limit of 67108864 bytes");
@@ -314,7 +315,7 @@ fn signed_but_malformed_tables_are_errors() {
     site.refuses(&with("ops/aten.tsv", b"only\n"), "table `ops/aten.tsv` is invalid");
     site.refuses(&with("ops/api.tsv", b"\xff"), "table `ops/api.tsv` is invalid");
     site.refuses(&with("known_wheels.tsv", b"f\tx\ty\tz\n"), "table `known_wheels.tsv` is invalid");
-    // A pack of another version that lacks a sentence of this one.
+    // A pack of another version without a text of this one.
     let lacks = |table: &str, from: &str, to: &str| {
         write(&changed(table, from, to), data::as_of(), "0.1.0").unwrap()
     };
@@ -327,7 +328,7 @@ fn signed_but_malformed_tables_are_errors() {
     assert_eq!((code, out.as_str()), (2, ""));
 }
 
-/// What is not a regular file is refused at once, also a pipe that nobody writes to.
+/// A file that is not regular is refused at once, including a pipe without a writer.
 #[test]
 fn pipes_and_devices_are_refused() {
     let site = Site::new();
@@ -379,7 +380,7 @@ fn every_subcommand_uses_the_pack_except_those_without_tables() {
         let run = site.run(&[&words, &with[..]].concat());
         assert_refused(&run, "not an ascend-doctor data pack");
     }
-    // They describe the command line and have no options of data.
+    // They describe the command line and have no data options.
     for args in [&["man"][..], &["completions", "bash"], &["--help"]] {
         let (code, out, err) = site.run(args);
         assert!(code == 0 && !out.is_empty(), "{args:?}: {err}");

@@ -1,4 +1,4 @@
-//! The binary from outside: formats, languages, colours, `explain`, exit statuses.
+//! The binary from outside: formats, languages, colors, `explain`, exit statuses.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::disallowed_methods, reason = "builds a small root on disk")]
 
@@ -8,7 +8,7 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::Value;
 
-/// The program in an environment without anything that changes its output.
+/// The program in an environment without variables that change its output.
 fn program() -> Command {
     let mut command = Command::cargo_bin("ascend-doctor").unwrap();
     command.env_clear().env("ASCEND_DOCTOR_NOW", "1795392000");
@@ -23,7 +23,7 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// A root with a little of everything: a version file, an environment, an odd name.
+/// A root with samples: a version file, an environment, an unusual name.
 fn tree() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {
@@ -138,7 +138,7 @@ fn junit_is_well_formed_and_its_counts_are_true() {
             assert_eq!(suite.attribute("skipped").unwrap(), count(suite, "skipped"));
             assert_eq!(suite.attribute("errors").unwrap(), count(suite, "error"));
         }
-        // The colour of the job and the exit status agree.
+        // The color of the job and the exit status agree.
         let bad = count(top, "failure") != "0" || count(top, "error") != "0";
         assert_eq!(bad, output.status.code() != Some(0), "{more:?}");
     }
@@ -208,7 +208,7 @@ fn explain_has_the_statuses_that_all_subcommands_have() {
     let message = String::from_utf8(unknown.stderr).unwrap();
     assert!(message.contains("did you mean `SCAN-READ`?"), "{message}");
     assert_eq!(run(&["explain"]).status.code(), Some(2));
-    // What is known is told even where something else is not.
+    // Known codes are explained even next to an unknown one.
     let partly = run(&["explain", "507035", "nonsense"]);
     assert_eq!(partly.status.code(), Some(2));
     assert!(stdout(&partly).contains("VECTOR_CORE_EXCEPTION"));
@@ -229,7 +229,7 @@ fn lists_name_every_id() {
     }
 }
 
-/// The documents for programs are JSON; another format is wrong usage, and says so at once.
+/// Documents for programs are always JSON; another format is immediately rejected as wrong usage.
 #[test]
 fn what_is_no_report_is_json_alone() {
     let root = tree();

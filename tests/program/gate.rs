@@ -1,4 +1,4 @@
-//! Gates and what they read: the policy of a site, `--query`, `--format gcc`, and the program in
+//! Gates and their inputs: the policy of a site, `--query`, `--format gcc`, and the program in
 //! containers without a shell.
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and makes files")]
 
@@ -42,7 +42,7 @@ fn a_family_has_its_own_level() {
     let setting = &report["gate"]["settings"][0];
     assert_eq!(setting["name"], "fail-on-family.DEV");
     assert_eq!(setting["line"], 1);
-    // The option is the level of the whole run.
+    // The option sets the level of the complete run.
     let never = "[fail-on-family]\nDEV = \"never\"\n";
     assert_eq!(check(dir.path(), never, &["--fail-on", "error"]).0, 1);
     let (code, _, errors) = check(dir.path(), "[fail-on-family]\nDEVV = \"never\"\n", &[]);
@@ -59,7 +59,7 @@ fn another_goal_than_the_expected_one_closes_the_gate() {
     let links = report["coverage"].as_array().unwrap();
     let link = links.iter().find(|link| link["id"] == "goal").unwrap();
     assert!(link["reason"]["en"].as_str().unwrap().contains("`torch`"), "{link}");
-    // Whoever names checks asks for their answer.
+    // Named checks are a request for their result.
     assert_eq!(check(dir.path(), "goal = \"torch\"\n", &["--only", "host"]).0, 0);
     let dir = recipe::beside("ok-host-910b");
     let (code, report, _) = check(dir.path(), "goal = \"torch\"\n", &[]);
@@ -116,7 +116,7 @@ fn a_fleet_is_queried_by_the_same_keys() {
     assert_eq!(code, merged.0, "the exit status is that of the comparison");
 }
 
-/// The expression of the editors reads every line for a finding.
+/// The regular expression of the editors matches every line of a finding.
 #[test]
 fn editors_read_the_gcc_format() {
     let tasks: Value =
@@ -182,7 +182,7 @@ fn a_check_repeats_until_a_signal() {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!(status.code(), Some(0));
-    // A run that cannot work is no reason to go on.
+    // A run with an invalid input is not repeated.
     let args = ["check", "--sysroot", "gone", "--every", "1"];
     let (code, _, errors) = run(dir.path(), &args);
     assert!(code == 2 && errors.contains("gone"), "{errors}");

@@ -1,5 +1,5 @@
-//! Every JSON document keeps to the schema that its `schema` member names: each subcommand, in each
-//! mode that changes the document.
+//! Every JSON document conforms to the schema that its `schema` member names: each subcommand, in
+//! each mode that changes the document.
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and runs the program")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +13,10 @@ use super::fleet::site;
 use super::verify::simulator;
 use crate::support::recipe;
 
-/// A run: its words without `--json`, and the ID of its document.
+/// A run: its arguments without `--json`, and the ID of its document.
 pub(crate) type Row = (&'static str, &'static str);
 
-/// Every subcommand, in every mode. They run in this order: some read what others wrote.
+/// Every subcommand, in every mode. They run in this order, because some read the output of others.
 pub(crate) const ROWS: [Row; 71] = [
     ("check --sysroot root", "check/2"),
     ("check --sysroot root --only HOST-SHM --verbose", "check/2"),
@@ -91,7 +91,7 @@ pub(crate) const ROWS: [Row; 71] = [
     ("translate-error 507035 --format jsonl", "codes/1"),
 ];
 
-/// Runs with the simulated libraries: words, variables, and the ID of the last line.
+/// Runs with the simulated libraries: arguments, variables, and the ID of the last line.
 pub(crate) const SIMULATED: [(&str, &[(&str, &str)]); 7] = [
     ("verify", &[("ASCSIM_DEVICES", "2")]),
     ("verify --level standard --dtype fp16 --device 0", &[]),
@@ -105,7 +105,7 @@ pub(crate) const SIMULATED: [(&str, &[(&str, &str)]); 7] = [
 /// Subcommands that write no JSON.
 const NO_JSON: [&str; 5] = ["completions", "install", "man", "mcp", "report"];
 
-/// Options that select what a document holds, never its shape, and that no row needs.
+/// Options that select the content of a document, never its form, and that no row needs.
 const NO_OTHER_SHAPE: [&str; 58] = [
     "--allow",
     "--root-allow",
@@ -177,7 +177,7 @@ fn write(dir: &Path, name: &str, text: impl AsRef<[u8]>) {
 struct Schemas(BTreeMap<String, jsonschema::Validator>);
 
 impl Schemas {
-    /// Those of the repository, which other programs read.
+    /// Reads the schemas of the repository, which other programs use.
     fn read() -> Self {
         let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/schema");
         let entries = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
@@ -189,7 +189,7 @@ impl Schemas {
         Self(schemas.collect())
     }
 
-    /// What of a document breaks its schema.
+    /// The violations of the schema in a document.
     fn violations(&self, document: &Value) -> impl Iterator<Item = String> {
         let id = document["schema"].as_str().unwrap_or("none");
         let own = self.0.get(id);
@@ -206,7 +206,7 @@ impl Schemas {
     }
 }
 
-/// Numbers that were measured or computed have no digits of rounding errors.
+/// Measured or computed numbers have no digits from rounding errors.
 fn has_long_number(value: &Value) -> Option<String> {
     match value {
         Value::Number(number) => {
@@ -281,7 +281,7 @@ pub(crate) fn files() -> tempfile::TempDir {
     dir
 }
 
-/// Writes the reports that the rows name, beside the files.
+/// Writes the reports that the rows name, next to the files.
 pub(crate) fn write_reports(dir: &Path) {
     for (name, words) in [
         ("facts.json", "check --sysroot healthy/machine --facts-only"),
@@ -356,12 +356,12 @@ fn every_document_keeps_to_the_schema_of_its_id() {
     assert_eq!(ids, known, "each schema has a run, each run a schema");
 }
 
-/// Machines of all kinds fill in what one machine leaves out.
+/// Machines of all kinds together use every member.
 #[test]
 fn reports_of_many_machines_keep_to_the_schema() {
     let schemas = Schemas::read();
     let mut failures = Vec::new();
-    // Of a hundred machines every fourth: the tests of `check` build them all.
+    // Every fourth of a hundred machines: the tests of `check` build all of them.
     for (name, recipe) in recipe::all().into_iter().step_by(4) {
         let dir = tempfile::tempdir().unwrap();
         recipe.build().write(dir.path());
@@ -375,7 +375,7 @@ fn reports_of_many_machines_keep_to_the_schema() {
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-/// Whoever adds a subcommand or an option adds its row.
+/// Every new subcommand or option requires a row.
 #[test]
 fn every_subcommand_and_option_has_a_row() {
     fn leaves(command: &clap::Command, path: &str, found: &mut BTreeSet<String>) {
@@ -408,7 +408,7 @@ fn every_subcommand_and_option_has_a_row() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
-/// The validation can fail: each planted change of a document is found.
+/// The validation can fail: each planted change of a document is detected.
 #[test]
 fn changed_documents_break_their_schema() {
     let schemas = Schemas::read();
@@ -439,7 +439,7 @@ fn changed_documents_break_their_schema() {
     }
 }
 
-/// The problem matcher for `--format concise` reads what the program writes.
+/// The problem matcher for `--format concise` matches the output of the program.
 #[test]
 fn the_problem_matcher_matches_concise_lines() {
     let text = include_str!("../../deploy/github/ascend-doctor-matcher.json");

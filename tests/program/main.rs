@@ -1,22 +1,22 @@
-//! The built program from outside: one module per subcommand, and the conventions of all.
+//! The built program from outside: one module per subcommand, and the common conventions.
 //!
 //! One test program, because each one links all crates.
 //!
 //! - `any_input`: command lines without a subcommand;
-//! - `triage`, `port`: issue texts, and projects as a whole;
+//! - `triage`, `port`: issue texts, and complete projects;
 //! - `mcp`: the server for agents, message by message;
-//! - `check`: whole machines;
+//! - `check`: complete machines;
 //! - `guards`: an attack for each guard;
 //! - `convert`, `audit_ops`, `translate_error`, `verify`, `fleet`: the other subcommands;
 //! - `compat_matrix`: `compat`, and the matrix itself;
 //! - `logs`: log files of `translate-error`;
 //! - `report_and_bundle`: `report` and `bundle`;
-//! - `data_pack`: data packs, good and bad ones, and `data status`;
+//! - `data_pack`: valid and invalid data packs, and `data status`;
 //! - `verdicts`: the acceptance table of all subcommands;
 //! - `cli_conventions`, `formats`, `outputs`: the common options, formats and files;
 //! - `gate`: the policy of a site, `--query`, containers without a shell;
 //! - `language`: every text in Chinese and within 80 columns;
-//! - `json_contract`: every JSON document against its schema, and what other programs read;
+//! - `json_contract`: every JSON document against its schema, and the inputs of other programs;
 //! - `schemas`: the schemas against the types, and against those of the last release.
 
 #[path = "../support/mod.rs"]

@@ -183,7 +183,7 @@ fn nothing_outside_of_the_roots_is_read_and_no_option_is_smuggled() {
         assert_eq!(result["structuredContent"]["status"], 2);
         assert!(!result.to_string().contains("507015"), "{result}");
     }
-    // A value stays a value.
+    // A value is not parsed as an option.
     let result = server.call("search", json!({ "words": "--list-codes" }));
     assert_eq!(result["structuredContent"]["status"], 3, "{result}");
     for name in ["verify", "convert", "nonsense"] {
@@ -211,7 +211,7 @@ fn tools_that_write_need_permission() {
 fn a_canceled_call_ends_and_others_go_on() {
     let dir = tempfile::tempdir().unwrap();
     let mut server = Server::start(dir.path(), &[]);
-    // Work for seconds: many files that each hold many lines.
+    // Work for seconds: many files with many lines each.
     let lines = "[ERROR] RUNTIME(1,x): error code:507015 ErrCode=507015\n".repeat(200_000);
     for n in 0..8 {
         std::fs::write(dir.path().join(format!("l{n}.log")), &lines).unwrap();
@@ -221,7 +221,7 @@ fn a_canceled_call_ends_and_others_go_on() {
     let started = Instant::now();
     server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled",
         "params": { "requestId": "slow" } }));
-    // The next answer is that of the next call: a canceled one has none.
+    // The next response belongs to the next call, because a canceled call has none.
     let next = server.call("identify", json!({ "text": "507035" }));
     assert_eq!(next["structuredContent"]["status"], 0);
     drop(server.input.take());

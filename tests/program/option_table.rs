@@ -13,7 +13,7 @@ const TABLE: &str = include_str!("options.tsv");
 /// Options of every subcommand that writes a report.
 const SHARED: &str = "(shared)";
 
-/// The subcommands without subcommands of their own, by their words.
+/// The subcommands without nested subcommands, by their names.
 fn leaves(command: &Command, path: &[String], found: &mut Vec<(Vec<String>, Command)>) {
     let shown = command.get_subcommands().filter(|sub| !sub.is_hide_set());
     for sub in shown.filter(|sub| sub.get_name() != "help") {
@@ -156,7 +156,7 @@ fn every_example_is_a_command_that_parses() {
                 let words = part.split(" > ").next().unwrap();
                 let words: Vec<&str> =
                     words.split_whitespace().take_while(|w| *w != "2>&1").collect();
-                // A quoted argument counts as several words here, which all are arguments.
+                // A quoted argument counts as several words here, all of which are arguments.
                 let line = [&["ascend-doctor"], words.as_slice()].concat();
                 let read = Cli::read(&mut command(), line);
                 assert!(read.is_ok(), "{example}: {}", read.unwrap_err());

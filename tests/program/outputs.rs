@@ -1,5 +1,5 @@
-//! What is written, and where: modes, links, pipes, places that may not be written to, and what a
-//! signal leaves behind.
+//! Output files: modes, links, pipes, locations without write access, and the remains after a
+//! signal.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ use crate::support::text::flat;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_ascend-doctor");
 const NOBODY: u32 = 65_534;
 
-/// What a shell makes of `script`, in which `$A` is the program.
+/// Runs `script` in a shell, in which `$A` is the program.
 fn shell(dir: &Path, script: &str) -> (i32, String, String) {
     let output = sh(dir, script).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -66,7 +66,7 @@ fn new_files_obey_the_umask_and_others_keep_their_mode() {
         shell(dir.path(), "umask 022; $A check --sysroot machine -o n.txt");
         assert_eq!(mode(&file), kept);
     }
-    // A recording holds copies of what perhaps only its owner may read.
+    // A recording contains copies of files that may be readable only by their owner.
     shell(dir.path(), "umask 022; $A check --sysroot machine --record rec/inner");
     assert_eq!(mode(&dir.path().join("rec/inner")), 0o700);
 }
@@ -90,14 +90,14 @@ fn the_journal_is_for_its_owner_alone() {
     assert_eq!(mode(&source), 0o600);
 }
 
-/// Everything below `dir` as nobody, so that permissions mean something. Root runs a copy of the
-/// program in `dir`, since nobody may not have access to the build directory.
+/// Runs a script as `nobody`, so that permissions have an effect. Root runs a copy of the program
+/// in `dir`, because `nobody` may not have access to the build directory.
 fn as_nobody(dir: &Path, script: &str) -> (i32, String) {
     let mut command = sh(dir, script);
     if rustix::process::geteuid().is_root() {
         let program = dir.join("ascend-doctor");
         if !program.exists() {
-            // By a child: a file that is open for writing cannot be run (ETXTBSY).
+            // By a child process: a file that is open for writing cannot be executed (ETXTBSY).
             assert!(Command::new("cp").arg(PROGRAM).arg(&program).status().unwrap().success());
         }
         command.env("A", &program);
@@ -124,11 +124,11 @@ fn what_may_not_be_written_is_refused() {
     let (code, err) = check("-o ro");
     assert!(code == 2 && err.contains("cannot write `ro`: Permission denied"), "{err}");
     assert_eq!(std::fs::read_to_string(at("ro")).unwrap(), "kept");
-    // A file of the user is written to where its directory allows no other.
+    // A file of the user is written in place if its directory allows no new file.
     let (code, err) = check("-o od/f");
     assert_eq!(code, 0, "{err}");
     assert!(std::fs::read_to_string(at("od/f")).unwrap().contains("ascend-doctor check"));
-    // Others read this one meanwhile.
+    // Others may read this one during the write.
     let (code, err) = check("--metrics-file od/f");
     assert!(code == 2 && err.contains("renaming a new file"), "{err}");
     assert!(err.contains("cannot create a file in `od`"), "{err}");
@@ -139,7 +139,7 @@ fn what_may_not_be_written_is_refused() {
     std::fs::set_permissions(at("od"), Permissions::from_mode(0o755)).unwrap();
 }
 
-/// In the bundle, and not in silence.
+/// Reported in the bundle and on standard error.
 #[test]
 fn logs_that_may_not_be_read_are_told() {
     let dir = crate::support::recipe::beside("ok-no-npu");
@@ -219,13 +219,13 @@ fn what_cannot_be_written_is_said_before_the_work() {
     assert_eq!(std::fs::read_to_string(dir.path().join("a.py")).unwrap(), source);
 }
 
-/// A bundle that has read the machine and waits for a reader of its output.
+/// Starts a bundle that has read the machine and waits for a reader of its output.
 fn waiting(dir: &Path, before: &str) -> Child {
     std::fs::create_dir_all(dir.join("t")).unwrap();
     let script = format!("{before} exec $A bundle --sysroot machine -o pipe");
     let script = format!("[ -p pipe ] || mkfifo pipe; {script}");
-    // A caller that ignores signals (`nohup`, a job in the background) hands that on, and no shell
-    // can undo it.
+    // A caller that ignores signals (`nohup`, a background job) passes that on, and no shell can
+    // undo it.
     let reset = "import os, signal, sys\n\
         for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):\n    \
         signal.signal(number, signal.SIG_DFL)\n\

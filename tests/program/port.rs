@@ -37,7 +37,7 @@ fn each_outcome_has_its_status() {
         (vec![("a.py", MODEL), ("k.cu", "__global__ void k() {}\n")], "blocked", 1),
         (vec![("a.py", MODEL), ("run.sh", "nvidia-smi -L\n")], "decisions", 1),
         (vec![("a.py", MODEL), ("requirements.txt", "torch>=banana\n")], "unknown", 3),
-        // No model is seen in a script of the shell.
+        // A shell script contains no detectable model.
         (vec![("run.sh", "echo hello\n")], "unknown", 3),
     ] {
         let (got, document) = port(&files);

@@ -1,4 +1,4 @@
-//! What is made for others: pages (`report`) and support bundles (`bundle`).
+//! Output for other users: pages (`report`) and support bundles (`bundle`).
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and makes files")]
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ fn run(dir: &Path, args: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// The members of a bundle by name, without those that have no content.
+/// The members of a bundle by name, without those without content.
 fn members(bundle: &Path) -> BTreeMap<String, Vec<u8>> {
     let file = std::fs::File::open(bundle).unwrap();
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(file));
@@ -57,7 +57,7 @@ fn reports_of_several_runs_are_one_page() {
     }
     assert_eq!(page.matches("class=\"report ").count(), 4, "a section for each");
     assert!(!page.contains("<script"));
-    // From standard input, and in Chinese first.
+    // From standard input, with Chinese first.
     let json = std::fs::read(file("check.json")).unwrap();
     let mut program = Command::cargo_bin("ascend-doctor").unwrap();
     let output = program.env_clear().args(["report", "-", "--lang", "zh"]).write_stdin(json);
@@ -113,7 +113,7 @@ fn reports_are_read_up_to_a_limit_that_is_said() {
     large.set_len((32 << 20) + 1).unwrap();
     let (code, _, err) = run(dir.path(), &["report", "large.json"]);
     assert!(code == 2 && err.contains("exceeds the limit of 33554432 bytes"), "{err}");
-    // Together they have a limit too.
+    // All reports together also have a limit.
     let some = format!(
         "{{\"schema\":\"ascend-doctor/check/1\",\"command\":\"check\",\
         \"findings\":[],\"more\":\"{}\"}}",
@@ -127,7 +127,7 @@ fn reports_are_read_up_to_a_limit_that_is_said() {
     assert!(code == 2 && err.contains("`c.json` exceed the limit of"), "{err}");
 }
 
-/// Secrets in every place that a bundle is made of.
+/// Secrets in every source of a bundle.
 const PLANTED: [(&str, &str); 6] = [
     ("etc/pip.conf", "[global]\nindex-url = https://joe:Pl4nted1@mirror.example/simple\n"),
     ("root/.config/pip/pip.conf", "[global]\nindex-url = https://m.example/s?token=Pl4nted2\n"),
@@ -265,16 +265,16 @@ fn limits_and_levels_hold() {
     for (name, content) in &all {
         assert!(!String::from_utf8_lossy(content).contains("node-910b"), "{name}");
     }
-    // A bundle is never laid over another one unasked.
+    // A bundle never replaces another one by default.
     assert_eq!(run(dir.path(), &["bundle", "--sysroot", "machine"]).0, 0);
     let (code, _, err) = run(dir.path(), &["bundle", "--sysroot", "machine"]);
     assert!(code == 2 && err.contains("--output"), "{err}");
-    // What cannot be written is said before the machine is looked at.
+    // An unwritable output is reported before the machine is examined.
     let (code, _, err) = run(dir.path(), &["bundle", "--sysroot", "nowhere", "-o", "no/b.tar.gz"]);
     assert!(code == 2 && err.contains("cannot write `no/b.tar.gz`"), "{err}");
 }
 
-/// With `--redact hosts`, names go wherever they stand, also in the names of what is in it.
+/// With `--redact hosts`, names are removed everywhere, including the names of the members.
 #[test]
 fn no_name_of_a_person_or_a_host_is_left() {
     let dir = planted();
@@ -325,7 +325,7 @@ fn no_name_of_a_person_or_a_host_is_left() {
     }
     let passwd = String::from_utf8_lossy(&all["ascend-doctor-bundle/machine/etc/passwd"]);
     assert!(passwd.contains("HwHiAiUser:x:1001") && passwd.contains("**:x:1002:1002"), "{passwd}");
-    // It is a bundle all the same.
+    // It is still a valid bundle.
     assert_ne!(run(dir.path(), &["check", "--facts", "b.tar.gz"]).0, 2);
     assert_eq!(run(dir.path(), &["report", "b.tar.gz"]).0, 0);
 }
@@ -346,11 +346,11 @@ fn what_is_named_is_in_it_or_is_told() {
             .find(|(name, _)| name.contains("/logs/") && name.ends_with(end))
             .map(|(_, text)| String::from_utf8_lossy(text).into_owned())
     };
-    // A mistake in a name is no bundle.
+    // With a misspelled name, no bundle is written.
     let (code, _, err, all) = bundle(&["--add", "trian.log"]);
     assert!(code == 2 && err.contains("trian.log") && all.is_empty(), "{err}");
 
-    // Compressed logs and such with NUL bytes are logs, without the secrets.
+    // Compressed logs and logs with NUL bytes are included, without the secrets.
     let mut packer = flate2::write::GzEncoder::new(
         std::fs::File::create(at("old.log.gz")).unwrap(),
         flate2::Compression::default(),
@@ -376,7 +376,8 @@ fn what_is_named_is_in_it_or_is_told() {
     assert_eq!(entry("old.log.gz.txt")["unpacked"], true);
     assert_eq!(entry("cut.log")["nul_bytes"], 5000);
 
-    // What cannot go in is named with its reason, and is no success; the bundle is there.
+    // A file that cannot be included is named with its reason, and the run is not a success; the
+    // bundle exists.
     std::fs::write(at("core"), b"\x7fELF\x02\x01\x01\0\x03\0\x3e").unwrap();
     std::fs::create_dir(at("none")).unwrap();
     let (code, out, _, all) = bundle(&["--add", "core", "--add", "none", "--add", "train.log"]);
@@ -402,7 +403,7 @@ fn what_cannot_be_read_is_missed_by_who_named_it() {
     let (code, out, _) = bundle(&["--add", "train.log"]);
     assert!(code == 0 && !flat(&out).contains("skipped"), "{out}");
 
-    // A directory names what is in it, but for what has no content of its own.
+    // A directory adds its content, except entries without content.
     std::fs::create_dir_all(at("logs/deep")).unwrap();
     std::fs::write(at("logs/deep/a.log"), "a line\n").unwrap();
     std::os::unix::fs::symlink("deep/a.log", at("logs/latest.log")).unwrap();
@@ -427,7 +428,7 @@ fn what_cannot_be_read_is_missed_by_who_named_it() {
     assert_eq!(flat(&out).matches("was requested").count(), 10, "{out}");
     assert!(flat(&out).contains("22 more"), "{out}");
 
-    // Of the logs that nobody named it is said, and is no failure.
+    // A problem with automatically collected logs is reported, and is not a failure.
     std::fs::write(at("machine/root/ascend/log/bad.log.gz"), b"\x1f\x8b\x08").unwrap();
     let (code, out, _) = bundle(&["--add", "train.log"]);
     assert!(

@@ -1,5 +1,5 @@
-//! The schemas in `docs/schema/` are those of the types, and keep what the last release promised:
-//! programs outside of the repository read the documents.
+//! The schemas in `docs/schema/` match the types, and keep the promises of the last release,
+//! because programs outside of the repository read the documents.
 #![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "a test, and reads files")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ fn every_schema_is_valid_and_names_itself() {
         }
         assert!(ids.insert(id.map(str::to_owned)), "{} has the ID of another", document.name);
     }
-    // Common to all reports, and no document of its own.
+    // Common to all reports, and not a separate document.
     assert!(ids.contains(&None));
 }
 
@@ -67,8 +67,8 @@ fn schemas_keep_what_the_last_release_promised() {
     assert!(broken.is_empty(), "give the new shape a new version:\n{}", broken.join("\n"));
 }
 
-/// What of a schema breaks a promise of the one before: an optional member may be added, as may an
-/// alternative. None may be removed, have another type, or become required or optional.
+/// The broken promises of a schema: an optional member may be added, as may an alternative. None
+/// may be removed, have another type, or become required or optional.
 fn differences(name: &str, before: &Value, after: &Value) -> Vec<String> {
     let mut comparison = Comparison { before, after, pairs: BTreeSet::new(), broken: Vec::new() };
     comparison.compare(name, before, after);
@@ -78,12 +78,12 @@ fn differences(name: &str, before: &Value, after: &Value) -> Vec<String> {
 struct Comparison<'a> {
     before: &'a Value,
     after: &'a Value,
-    /// References that are being compared or were: types may contain themselves.
+    /// References whose comparison has started: types may contain themselves.
     pairs: BTreeSet<(String, String)>,
     broken: Vec<String>,
 }
 
-/// What a reference points to.
+/// The target of a reference.
 fn target<'a>(document: &'a Value, schema: &'a Value) -> (&'a Value, Option<&'a str>) {
     match schema.get("$ref").and_then(Value::as_str) {
         Some(path) => (document.pointer(path.strip_prefix('#').unwrap()).unwrap(), Some(path)),
@@ -105,7 +105,7 @@ fn alternatives(schema: &Value) -> Vec<Value> {
     all.into_iter().map(plain).collect()
 }
 
-/// The types of a schema; one with alternatives alone has none.
+/// The types of a schema; one with only alternatives has none.
 fn types(schema: &Value) -> BTreeSet<String> {
     match schema.get("type") {
         // The type of an enumeration follows from its values.
@@ -174,7 +174,7 @@ impl Comparison<'_> {
         }
     }
 
-    /// Each alternative has to be there still; the order does not matter.
+    /// Each alternative must still exist; the order does not matter.
     fn compare_alternatives(&mut self, place: &str, before: &[Value], after: &[Value]) {
         if before.is_empty() != after.is_empty() {
             self.broken.push(format!("{place}: alternatives were added or removed as a whole"));
@@ -268,7 +268,7 @@ fn changes_that_break_a_promise_are_found_and_additions_are_not() {
             values.push(json!({ "const": "notice", "type": "string" }));
         }),
         ("check-2", |schema| {
-            // Another name of a type is no difference in a document.
+            // A renamed type does not change the document.
             let text = schema.to_string().replace("Fingerprint", "Versions");
             *schema = serde_json::from_str(&text).unwrap();
         }),

@@ -23,7 +23,7 @@ fn text(args: &[&str]) -> (i32, String) {
 
 const FORMATS: [&str; 6] = ["text", "json", "junit", "sarif", "markdown", "html"];
 
-/// One of each kind.
+/// One code of each kind.
 const MANY: [&str; 12] = [
     "507035",
     "0x7020016",
@@ -39,7 +39,7 @@ const MANY: [&str; 12] = [
     "EI0777",
 ];
 
-/// Not an unknown code: the name was misspelled, or the directory is another one.
+/// Not an unknown code: the name was misspelled, or the file is in another directory.
 #[test]
 fn a_log_that_is_not_there_is_said_to_be_a_file() {
     for name in ["gone.log", "rank0.LOG", "logs.tar.gz"] {
@@ -84,7 +84,7 @@ fn a_code_says_what_it_is_where_it_comes_from_and_what_to_do() {
     assert!(long.len() > shown.len() && long.contains("To confirm, collect"), "{long}");
 }
 
-/// From the driver's code by way of the runtime's to that of ACL, and back.
+/// From the driver's code through the runtime's to that of ACL, and back.
 #[test]
 fn the_chain_is_shown_both_ways() {
     let (_, up) = text(&["DRV_ERROR_OUT_OF_MEMORY"]);
@@ -162,7 +162,7 @@ fn no_format_lets_the_question_speak_to_the_terminal() {
     }
 }
 
-/// `explain` answers from the same data.
+/// `explain` uses the same data.
 #[test]
 fn explain_says_the_same() {
     for code in ["507035", "EI0006", "-8005", "0x80E01801"] {
@@ -226,7 +226,7 @@ fn data_of_ones_own_lies_over_the_tables() {
     assert!(over.contains("disk was full") && over.contains("house.disk_full"), "{over}");
     assert!(over.contains("4711 NO_SPACE"), "what becomes of it is known, too: {over}");
     assert_eq!(text(&["4711"]).0, 3, "without the file");
-    // Logs are read with it, too: by the context of the codes, and by the words.
+    // Logs are also read with it: by the context of the codes, and by the texts.
     for log in ["x launcher says 4711", "launcher: no space on scratch"] {
         let (status, found) = text(&["--data", path, log]);
         assert!(status == 1 && found.contains("house.disk_full"), "{log}: {found}");

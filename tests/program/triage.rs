@@ -120,7 +120,7 @@ fn a_bundle_is_answered_with_the_facts_of_its_machine() {
     assert_eq!(status, 3, "{error}");
     let document: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(document["input"]["command"], "ascend-doctor triage case.tar.gz");
-    // Nothing of a machine without the stack is compatible.
+    // A machine without the stack has no compatibility to check.
     let links = document["coverage"].as_array().unwrap();
     let link = links.iter().find(|link| link["id"] == "relations").unwrap();
     assert_eq!(link["state"], "not_examined");
@@ -164,7 +164,7 @@ fn stated_facts_have_lines_and_others_are_not_known() {
     let torch = facts.iter().find(|one| one["name"] == "torch").unwrap();
     assert_eq!((&torch["value"], &torch["line"]), (&Value::from("2.6.0"), &Value::from(4)));
     assert!(document["not_known"].as_array().unwrap().contains(&"cann".into()));
-    // As facts of a machine, everything that is not stated would be missing.
+    // As facts of a machine, all unstated values would be missing.
     std::fs::write(dir.path().join("stated.json"), &out).unwrap();
     assert_eq!(run(dir.path(), &["check", "--facts", "stated.json"]).0, 2);
     std::fs::write(dir.path().join("nothing.md"), "Hello\n").unwrap();

@@ -1,4 +1,4 @@
-//! The files that other tools read agree with what scripts/package.py builds.
+//! The files that other tools read match the output of scripts/package.py.
 #![expect(clippy::disallowed_methods, reason = "runs Python")]
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -48,7 +48,7 @@ fn binstall_finds_the_archives() {
     }
 }
 
-/// A release changes one version, and these files name it.
+/// A release changes one version, and these files contain it.
 #[test]
 fn files_of_other_tools_name_this_version() {
     let version = env!("CARGO_PKG_VERSION");

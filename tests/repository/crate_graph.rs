@@ -1,4 +1,4 @@
-//! The crates depend on each other as the diagram in ARCHITECTURE.md shows.
+//! The dependencies between the crates match the diagram in ARCHITECTURE.md.
 #![expect(clippy::disallowed_methods, reason = "runs cargo")]
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
@@ -15,7 +15,7 @@ const MARK: &str = "<!-- crate graph -->\n```text\n";
 /// Dependencies of each crate, by the names that the sources use.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
-/// Directories of members outside the program: the diagram leaves them out.
+/// Directories of members outside the program: the diagram omits them.
 const NO_PART: [&str; 4] =
     ["crates/refresh/", "crates/xtask/", "crates/race/", "crates/simulator/"];
 
@@ -90,7 +90,7 @@ fn crates_depend_on_each_other_as_drawn() {
     assert!(undeclared.is_empty(), "only in the diagram of ARCHITECTURE.md: {undeclared:?}");
 }
 
-/// A reader sees at once that no layer depends on a higher one.
+/// The order shows a reader immediately that no layer depends on a higher one.
 #[test]
 fn the_diagram_lists_dependencies_below_their_users() {
     let drawn = drawn();

@@ -1,12 +1,12 @@
-//! The commands in README.md, the other documents at the root and docs/ run as they are written.
+//! The commands in README.md, the other documents at the root and docs/ run as written.
 //!
-//! Every command line of `ascend-doctor` has to be accepted; steps of recipes for CI systems are run
-//! in an empty directory. A block of code after the comment `<!-- run: MACHINE STATUS -->` is
-//! executed, beside a tree `machine` that the recipe MACHINE makes (`-`: without one), has to end
-//! with STATUS, and prints what the block shows, if it shows any.
-//! A block after `<!-- file: NAME -->` is what that file holds for the commands further down in the
-//! document. `UPDATE_DOCS=1 cargo test --test repository docs_commands` writes what the commands print today
-//! into the blocks.
+//! Every command line of `ascend-doctor` has to be accepted; steps of recipes for CI systems are
+//! run in an empty directory. A block of code after the comment `<!-- run: MACHINE STATUS -->` is
+//! executed next to a tree `machine` that the recipe MACHINE builds (`-`: without one), has to exit
+//! with STATUS, and has to print the output in the block, if there is any. A block after
+//! `<!-- file: NAME -->` is the content of that file for later commands of the document.
+//! `UPDATE_DOCS=1 cargo test --test repository docs_commands` writes the current output of the
+//! commands into the blocks.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 
-/// What the comment before a block says of it.
+/// The mark in the comment before a block.
 #[derive(Debug, PartialEq, Eq)]
 enum Mark {
     None,
@@ -41,7 +41,7 @@ impl Mark {
     }
 }
 
-/// A block of code: its mark, and the lines of the document that are in it.
+/// A block of code: its mark, and its lines in the document.
 struct Block {
     mark: Mark,
     lines: Range<usize>,
@@ -101,8 +101,8 @@ fn documents() -> Vec<Document> {
     files.into_iter().map(Document::read).collect()
 }
 
-/// The arguments, if the line is a command of this program. Where a block has prompts, a line
-/// without one is output: reports begin with the name of the program, too.
+/// The arguments, if the line is a command of this program. In a block with prompts, a line without
+/// one is output, because reports also begin with the name of the program.
 fn arguments(line: &str, prompts: bool) -> Option<Vec<String>> {
     let line = if prompts { line.strip_prefix("$ ")? } else { line };
     let rest = line.trim_start().strip_prefix("ascend-doctor ")?;
@@ -116,7 +116,8 @@ fn arguments(line: &str, prompts: bool) -> Option<Vec<String>> {
     Some(words.map(str::to_owned).collect())
 }
 
-/// The same of a step in a recipe for a CI system: `run: …` and `- …` in YAML, `sh '…'` in Groovy.
+/// Like [`arguments`], for a step in a recipe for a CI system: `run: …` and `- …` in YAML, `sh '…'`
+/// in Groovy.
 fn step(line: &str) -> Option<Vec<String>> {
     let line = line.trim();
     let item = line.strip_prefix("- ").map(str::trim_start);
@@ -156,8 +157,9 @@ fn every_command_line_is_accepted() {
     assert!(count > 20, "only {count} commands: the blocks are no longer found");
 }
 
-/// They are run as they stand, in an empty directory: `--help` would hide options that exclude each
-/// other. What the machine of the test is like decides between 0, 1 and 3; 2 is wrong usage.
+/// Runs the steps unchanged in an empty directory: `--help` would hide options that exclude each
+/// other. The exit status may be 0, 1 or 3, depending on the machine of the test; 2 means wrong
+/// usage.
 #[test]
 fn steps_of_recipes_are_run() {
     let mut count = 0;
@@ -182,7 +184,7 @@ fn marked_blocks_do_what_they_show() {
     for document in documents() {
         let dir = tempfile::tempdir().unwrap();
         let mut lines = document.lines.clone();
-        // From the last to the first, so that what is put in moves nothing that is still needed.
+        // From the last to the first, so that insertions do not move lines that are still needed.
         let mut shown: Vec<(Range<usize>, Vec<String>)> = Vec::new();
         for block in &document.blocks {
             let (machine, status) = match &block.mark {

@@ -1,4 +1,4 @@
-//! What documents say of the project's own parts: dependencies and fuzz targets.
+//! Documentation of the project's own parts: dependencies and fuzz targets.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::disallowed_methods, reason = "reads the project's own files")]
 
@@ -12,14 +12,14 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The first cell of each row of the tables, one name or several.
+/// The first cells of the rows of the tables, each with one or several names.
 fn rows(markdown: &str) -> BTreeSet<String> {
     let cells = markdown.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
     let names = cells.flat_map(|cell| cell.split(", ")).map(str::to_owned);
     names.filter(|name| name != "crate" && !name.starts_with("---")).collect()
 }
 
-/// The dependencies of all crates of the program, without these crates themselves.
+/// The external dependencies of all crates of the program.
 fn declared(kinds: &[&str]) -> BTreeSet<String> {
     let workspace: toml::Table = toml::from_str(&text("Cargo.toml")).unwrap();
     let workspace = workspace["workspace"].as_table().unwrap();
@@ -35,28 +35,28 @@ fn declared(kinds: &[&str]) -> BTreeSet<String> {
         let tables = kinds.iter().filter_map(|kind| manifest.get(*kind)?.as_table());
         let names = tables.flatten().filter(|(_, row)| row.get("optional").is_none());
         let names = names.map(|(name, _)| name);
-        // The root depends on itself in tests, to switch a feature on.
+        // In tests, the root depends on itself to enable a feature.
         all.extend(names.filter(|name| !is_layer(name) && *name != "ascend-doctor").cloned());
     }
     all
 }
 
-/// A dependency that nobody can say a reason for has none.
+/// A dependency without a documented reason is not needed.
 #[test]
 fn every_dependency_has_its_reason_written_down() {
     let document = text("docs/dependencies.md");
     let (linked, others) = document.split_once("## In builds and tests only").unwrap();
     let normal = declared(&["dependencies"]);
     assert_eq!(rows(linked), normal);
-    // What is linked as well has its row there.
+    // Dependencies that are also linked have their row in the first table.
     let mut rest = declared(&["dev-dependencies", "build-dependencies"]);
-    // Of a feature that is on in tests alone: no package has what only such features need.
+    // Enabled by a feature only in tests: no package contains dependencies of such features.
     rest.insert("schemars".to_owned());
     assert_eq!(rows(others), rest.difference(&normal).cloned().collect());
 }
 
-/// Only tests and examples describe the types of documents: the root depends on itself there, with
-/// the feature that nothing else switches on.
+/// Only tests and examples describe the types of documents: there, the root depends on itself with
+/// the feature, which nothing else enables.
 #[test]
 fn no_package_has_the_generator_of_schemas() {
     let mut with_feature = 0;
@@ -77,7 +77,7 @@ fn no_package_has_the_generator_of_schemas() {
     assert!(with_feature > 10, "{with_feature}");
 }
 
-/// One command runs them all, and the document tells of each.
+/// One command runs all of them, and the document describes each.
 #[test]
 fn every_fuzz_target_is_declared_listed_and_described() {
     let fuzz: toml::Table = toml::from_str(&text("fuzz/Cargo.toml")).unwrap();

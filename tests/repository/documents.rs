@@ -34,7 +34,7 @@ fn markdown(dir: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn links_between_documents_resolve() {
-    // Not docs/reference: git ignores it, so that links to it would be broken in a clone.
+    // Not docs/reference: git ignores it, so links to it would be broken in a clone.
     let pages = ["", "docs", "docs/zh"].map(|dir| markdown(&home().join(dir)));
     let pages: Vec<PathBuf> = pages.into_iter().flatten().collect();
     assert!(pages.len() > 20, "{} pages only", pages.len());
@@ -69,7 +69,7 @@ fn reference_pages_are_generated() {
     let chinese: BTreeSet<&str> =
         pages.keys().filter_map(|name| name.strip_prefix("zh/")).collect();
     assert_eq!(english, chinese);
-    // Each page can be reached from the first one.
+    // Each page is reachable from the first one.
     for folder in ["", "zh/"] {
         let mut linked = BTreeSet::from([format!("{folder}README.md")]);
         let mut open: Vec<String> = linked.iter().cloned().collect();
@@ -110,7 +110,7 @@ fn help_texts() {
     }
 }
 
-/// Every option of `check` is in its document, and the document names no other.
+/// The document lists exactly the options of `check`.
 #[test]
 fn the_options_of_check_are_documented() {
     let mut program = Command::cargo_bin("ascend-doctor").unwrap();
@@ -130,7 +130,7 @@ fn the_options_of_check_are_documented() {
     }
     let missing: Vec<&String> = known.difference(&written).collect();
     assert!(missing.is_empty(), "docs/usage-check.md lacks {missing:?}");
-    // `--list`, `--report` and `--report-schema` belong to `explain`, which the document names.
+    // `--list`, `--report` and `--report-schema` belong to `explain`, which the document mentions.
     let foreign: Vec<&String> = written
         .difference(&known)
         .filter(|option| {

@@ -1,4 +1,4 @@
-//! The repository agrees with itself: documents, dependencies, boundaries of modules.
+//! The repository is consistent: documents, dependencies, boundaries of modules.
 //!
 //! - `documents`: reference pages, links, help texts;
 //! - `docs_commands`: commands in documents;

@@ -1,5 +1,5 @@
-//! Messages that nobody reports. A value that the compiler generates for each message is public, so
-//! the compiler does not notice that none uses it.
+//! Unused messages. The compiler generates a public value for each message, so it does not detect
+//! that no code uses it.
 #![expect(clippy::disallowed_methods, reason = "reads the sources of this project")]
 #![expect(clippy::unwrap_used, reason = "an unreadable source is a failure")]
 
@@ -18,7 +18,7 @@ fn sources() -> Vec<String> {
     files.map(|path| std::fs::read_to_string(path).unwrap()).collect()
 }
 
-/// All paths `a::B` of a source. In a macro, module and name stand apart.
+/// All paths `a::B` of a source. In a macro, module and name are separated.
 fn paths(source: &str) -> BTreeSet<String> {
     let pattern = regex::Regex::new(r"\b[a-z_0-9]+::[A-Z]\w*|\bReason::\w+").unwrap();
     let mut found: BTreeSet<String> =

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use super::workspace::{self, home};
 
-/// A directory of sources, and the modules in it whose program code may expect a lint of
-/// [`LINTS`]: the start of their path, and what they access.
+/// A directory of sources, and its modules whose program code may expect a lint of [`LINTS`]: the
+/// start of their path, and the resources that they access.
 struct Sources {
     dir: &'static str,
     exceptions: &'static [(&'static str, &'static str)],
@@ -67,14 +67,14 @@ const CRATES: &[Sources] = &[
     },
 ];
 
-/// Workspace members that are not part of the program: developer tools, simulated
-/// libraries, and the attacker of tests.
+/// Workspace members that are not part of the program: developer tools, simulated libraries, and
+/// the attacker of tests.
 const NO_PART: [&str; 4] = ["crates/refresh", "crates/xtask", "crates/race", "crates/simulator/"];
 
-/// The only module that may be unsafe: it calls libraries that are opened at run time.
+/// The only module that may be unsafe, because it calls libraries opened at run time.
 const UNSAFE: &str = "crates/verify/src/vendor/mod.rs";
 
-/// The lints that hold the boundaries.
+/// The lints that enforce the boundaries.
 const LINTS: [&str; 5] =
     ["disallowed_methods", "print_stdout", "print_stderr", "dbg_macro", "clippy::exit"];
 
@@ -120,8 +120,8 @@ fn only_listed_modules_do_input_and_output() {
     assert!(unused.is_empty(), "these rows of CRATES match no module: {unused:?}");
 }
 
-/// A package of a crate has the files below its manifest only: `cargo install` of one that includes
-/// another file fails.
+/// A package of a crate contains only the files below its manifest: `cargo install` of a crate that
+/// includes another file fails.
 #[test]
 fn sources_include_files_of_their_crate_only() {
     let includes = regex::Regex::new(r#"include_(?:str|bytes)!\(\s*"([^"]+)""#).unwrap();
@@ -132,7 +132,7 @@ fn sources_include_files_of_their_crate_only() {
         let manifest = root.ancestors().find(|dir| dir.join("Cargo.toml").is_file()).unwrap();
         for path in sources(dir).into_iter().filter(|path| !is_test_module(&root, path)) {
             let text = std::fs::read_to_string(&path).unwrap();
-            // Tests at the end of a module are in no build of a package.
+            // Tests at the end of a module are not built from a package.
             let program = text.split("#[cfg(test)]").next().unwrap();
             for include in includes.captures_iter(program) {
                 count += 1;
@@ -170,7 +170,7 @@ fn every_crate_has_the_lints() {
         assert!(listed, "{member} has no row in CRATES");
         let manifest = workspace::manifest(&member);
         let lints = manifest["lints"].as_table().unwrap();
-        // Crates without input and output that forbid `unsafe` altogether have own lints.
+        // Crates without input and output that forbid `unsafe` completely have separate lints.
         let forbids = |lints: &toml::Table| {
             lints.get("rust").and_then(|rust| rust.get("unsafe_code"))
                 == Some(&toml::Value::String("forbid".to_owned()))
@@ -194,9 +194,9 @@ fn expects_a_lint(text: &str) -> bool {
     })
 }
 
-/// Whether a file, or the directory of modules that it is in, is compiled only for tests.
+/// Whether a file, or the directory of modules that contains it, is compiled only for tests.
 fn is_test_module(root: &Path, path: &Path) -> bool {
-    // Test programs of a crate whose sources lie beside its manifest.
+    // Test programs of a crate whose sources are next to its manifest.
     if path.parent() == Some(&root.join("tests")) && root.join("Cargo.toml").is_file() {
         return true;
     }

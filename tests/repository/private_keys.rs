@@ -5,8 +5,8 @@ use std::process::Command;
 
 use super::workspace::home;
 
-/// The start of the first line of secret keys, as minisign and rsign write them. Split, because this
-/// file is scanned too.
+/// The start of the first line of secret keys, as minisign and rsign write them. Split, because
+/// this file is scanned too.
 const COMMENTS: [&str; 4] = [
     concat!("minisign encrypted ", "secret key"),
     concat!("minisign unencrypted ", "secret key"),
@@ -18,7 +18,7 @@ const BLOBS: [&str; 2] = [concat!("RWRTY0", "Iy"), concat!("RWQAAE", "Iy")];
 /// The length of a secret key: 158 bytes in base64.
 const LENGTH: usize = 212;
 
-/// The reason why a file is refused.
+/// The reason why a file is rejected.
 fn find_private_key(bytes: &[u8]) -> Option<&'static str> {
     let text = String::from_utf8_lossy(bytes);
     let comment = COMMENTS.iter().find(|comment| text.contains(*comment)).copied();
@@ -36,7 +36,7 @@ fn find_private_key(bytes: &[u8]) -> Option<&'static str> {
 fn no_tracked_file_contains_a_private_key() {
     let listed = Command::new("git").args(["ls-files", "-z"]).current_dir(home()).output();
     let listed = listed.ok().filter(|output| output.status.success());
-    // Packages of the sources have no repository; their files were tracked when they were packed.
+    // Source packages have no repository; their files were tracked when they were packed.
     let Some(listed) = listed else { return };
     let files = String::from_utf8(listed.stdout).unwrap();
     let files: Vec<&str> = files.split('\0').filter(|file| !file.is_empty()).collect();

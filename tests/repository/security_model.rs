@@ -1,4 +1,4 @@
-//! `docs/security-model.md` names a test for each guarantee: the tests exist.
+//! `docs/security-model.md` names a test for each guarantee: these tests exist.
 #![expect(clippy::disallowed_methods, reason = "reads the files of this project")]
 #![expect(clippy::unwrap_used, reason = "an unreadable file is a failure")]
 
@@ -17,7 +17,7 @@ fn tests() -> BTreeSet<String> {
             }
             let text = std::fs::read_to_string(path).unwrap();
             for part in text.split("#[test]").skip(1) {
-                // Further attributes may stand between.
+                // Further attributes may be in between.
                 let Some((before, rest)) = part.split_once("fn ") else { continue };
                 let is_next = before.lines().all(|line| {
                     let line = line.trim();

@@ -44,7 +44,7 @@ fn matches(pattern: &str, wanted: impl Fn(&Path) -> bool) -> Vec<String> {
     found.collect()
 }
 
-/// A test that passes without running looks like evidence.
+/// A skipped test that passes looks like evidence.
 #[test]
 fn no_test_reports_that_it_was_skipped() {
     let pattern = r#"print(ln)?!\(\s*"(?i)([a-z ]*skipped|not (tested|run|checked))[^"]*"#;
@@ -55,7 +55,7 @@ fn no_test_reports_that_it_was_skipped() {
     );
 }
 
-/// `.ci/run` runs all ignored tests and the programs that run on demand.
+/// `.ci/run` runs all ignored tests and the on-demand programs.
 #[test]
 fn tests_with_conditions_are_run_by_ci() {
     let without_need = matches(r#"#\[ignore(\]|\s*=\s*"([^n]|n[^e]))[^\n]*"#, |_| true);
@@ -78,7 +78,7 @@ fn tests_with_conditions_are_run_by_ci() {
     }
 }
 
-/// Labelled samples are outside of the repository, and `cargo xtask accuracy` measures them.
+/// Labeled samples are outside of the repository, and `cargo xtask accuracy` measures them.
 #[test]
 fn no_test_reads_files_outside_of_the_repository() {
     let found = matches(r"[^\n]*\.\./shared\b[^\n]*", |path| !path.starts_with("crates/xtask"));

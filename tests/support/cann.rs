@@ -1,11 +1,11 @@
-//! CANN toolkit, ops package, NNAL, in both layouts, and what `set_env.sh` does.
+//! CANN toolkit, ops package, NNAL, in both layouts, and the effects of `set_env.sh`.
 
 use super::elf::{ElfBuilder, Machine};
 use super::machine::Spec;
 use super::tree::Tree;
 use super::versions::{CANN, CHIPS, Cann, find, numbers};
 
-/// `acl*` functions that every release of the fixtures has.
+/// `acl*` functions in every release of the fixtures.
 const ACL: &[&str] = &[
     "aclInit",
     "aclFinalize",
@@ -19,8 +19,8 @@ const ACL: &[&str] = &[
     "aclrtGetSocName",
 ];
 
-/// Functions of later releases: name and the first release that has it here. (The names are real;
-/// the releases serve the fixtures and are no claim.)
+/// Functions of later releases: name and the first release of the fixtures that has it. (The names
+/// are real; the releases are not facts.)
 pub const LATER: &[(&str, &str)] = &[
     ("aclrtMallocPhysical", "8.0.0"),
     ("aclrtGetStreamAttribute", "8.1.RC1"),
@@ -30,8 +30,8 @@ pub const LATER: &[(&str, &str)] = &[
     ("aclrtIpcMemGetExportKey", "9.0.0"),
 ];
 
-/// Functions that a `torch_npu` of this generation leaves undefined: those of the oldest CANN of
-/// its window.
+/// Functions that a `torch_npu` of this generation leaves undefined: those of the oldest compatible
+/// CANN.
 pub fn wanted(oldest: &str) -> Vec<String> {
     let since = numbers(oldest);
     ACL.iter()
@@ -48,8 +48,8 @@ pub fn wanted(oldest: &str) -> Vec<String> {
 /// `HcclXxx` functions.
 pub const HCCL: &[&str] = &["HcclCommInitClusterInfo", "HcclAllReduce", "HcclGetRootInfo"];
 
-/// The functions of `libatb.so` that `libop_plugin_atb.so` leaves undefined, in the form that
-/// compilers give them; none of them takes a `std::string`.
+/// The functions of `libatb.so` that `libop_plugin_atb.so` leaves undefined, as mangled names; none
+/// of them takes a `std::string`.
 pub const ATB: &[&str] = &[
     "_ZN3atb13CreateContextEPPNS_7ContextE",
     "_ZN3atb15CreateOperationINS_5infer19PagedAttentionParamEEEiRKT_PPNS_9OperationE",
@@ -57,18 +57,18 @@ pub const ATB: &[&str] = &[
     "_ZN3atb15CreateOperationINS_5infer20ReshapeAndCacheParamEEEiRKT_PPNS_9OperationE",
 ];
 
-/// A function that ATB has from 8.1 on, the one of the report vllm-ascend#117.
+/// A function that ATB has from 8.1 on, named in the report vllm-ascend#117.
 pub const ATB_LATER: &str =
     "_ZN3atb15CreateOperationINS_5infer14GroupTopkParamEEEiRKT_PPNS_9OperationE";
 
-/// Where a toolkit was put.
+/// The paths of an installed toolkit.
 #[derive(Debug, Clone)]
 pub struct Install {
     /// Root of the installation.
     pub root: String,
-    /// What users write: the link that stays the same over updates.
+    /// The path in users' settings: the link that does not change with updates.
     pub home: String,
-    /// The path that `nnal` and the others lie below.
+    /// The parent directory of `nnal` and the other packages.
     pub prefix: String,
 }
 
@@ -116,7 +116,7 @@ pub fn toolkit(tree: &mut Tree, spec: &Spec, version: &str, prefix: &str) -> Ins
     );
     components(tree, cann, &root);
     libraries(tree, arch, version, &inner);
-    // What only somebody who compiles needs.
+    // Parts that are only needed for compiling.
     let tools = ["toolkit/", "bin/", "tools/"];
     for dir in [
         "python/site-packages/te/__init__.py",
@@ -156,7 +156,7 @@ fn info(package: &str, cann: &Cann, arch: &str, path: &str) -> String {
     )
 }
 
-/// `version.info` of the components, with the ranges that they ask of each other.
+/// `version.info` of the components, with the ranges that they require of each other.
 fn components(tree: &mut Tree, cann: &Cann, root: &str) {
     let at = numbers(cann.component);
     let major = format!("{}.{}", at[0], at[1]);
@@ -298,8 +298,8 @@ pub fn nnal(tree: &mut Tree, arch: &str, version: &str, prefix: &str) -> String 
     root
 }
 
-/// What sourcing `set_env.sh` does to a shell (facts: `set_env_cann-9.x.vars.json` and the image
-/// variables of older releases). `driver` says whether it finds the driver.
+/// The effect of sourcing `set_env.sh` in a shell (facts: `set_env_cann-9.x.vars.json` and the
+/// image variables of older releases). `driver` is whether it finds the driver.
 pub fn source_set_env(tree: &mut Tree, arch: &str, home: &str, driver: bool) {
     let below =
         |names: &[&str]| names.iter().map(|name| format!("{home}/{name}")).collect::<Vec<_>>();
@@ -330,7 +330,7 @@ pub fn source_set_env(tree: &mut Tree, arch: &str, home: &str, driver: bool) {
     tree.set_env("TOOLCHAIN_HOME", &format!("{home}/toolkit"));
 }
 
-/// What an image's `ENV` lines of 8.5 and later do: both the versioned root and `latest`.
+/// The effect of the `ENV` lines of images of 8.5 and later: both the versioned root and `latest`.
 pub fn image_env(tree: &mut Tree, install: &Install) {
     let latest = format!("{}/ascend-toolkit/latest", install.prefix);
     let driver = "/usr/local/Ascend/driver/lib64";
@@ -352,7 +352,7 @@ pub fn image_env(tree: &mut Tree, install: &Install) {
                 "opp/built-in/op_impl/ai_core/tbe/op_tiling",
             ]),
         );
-        // `$PYTHONPATH` was empty before, and the image leaves its colon behind.
+        // `$PYTHONPATH` was empty before, so the image has a trailing colon.
         tree.prepend_env(
             "PYTHONPATH",
             &below(&["python/site-packages", "opp/built-in/op_impl/ai_core/tbe"]),
@@ -377,7 +377,7 @@ pub fn image_env(tree: &mut Tree, install: &Install) {
     tree.set_env("TOOLCHAIN_HOME", &format!("{home}/toolkit"));
 }
 
-/// What `nnal/atb/set_env.sh`, or the image, does.
+/// The effect of `nnal/atb/set_env.sh`, or of the image.
 pub fn source_nnal(tree: &mut Tree, prefix: &str, abi: u8) {
     let home = format!("{prefix}/nnal/atb/latest/atb/cxx_abi_{abi}");
     tree.prepend_env(

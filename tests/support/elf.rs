@@ -1,14 +1,14 @@
 //! Writes small ELF shared objects that a dynamic linker would accept, for tests.
 //!
-//! 64-bit, little-endian, x86_64 or aarch64, with everything that a loader looks at: program
-//! headers, the dynamic section, both kinds of symbol hash, symbol versions. The dynamic section
-//! lies in a second segment whose address differs from its offset, as in real libraries, so that
-//! a reader which confuses the two fails. Needs nothing but `std`, so that unit tests, integration
+//! 64-bit, little-endian, x86_64 or aarch64, with everything that a loader examines: program
+//! headers, the dynamic section, both kinds of symbol hash, symbol versions. The dynamic section is
+//! in a second segment whose address differs from its offset, as in real libraries, so that a
+//! reader which confuses the two fails. Needs nothing but `std`, so that unit tests, integration
 //! tests, examples and fuzz targets can all include it by path.
 #![allow(dead_code, unreachable_pub, reason = "every user takes what it needs")]
 #![allow(clippy::cast_possible_truncation, reason = "what tests write is small")]
 
-// By its path: this file is included from several places.
+// By path, because this file is included from several places.
 #[path = "elf_hash.rs"]
 mod hash;
 
@@ -24,7 +24,7 @@ pub enum Machine {
 }
 
 impl Machine {
-    /// `aarch64` or `x86_64`, as `uname -m` says it.
+    /// The machine for `aarch64` or `x86_64`, the output of `uname -m`.
     pub fn of(arch: &str) -> Self {
         if arch == "aarch64" { Self::Aarch64 } else { Self::X86_64 }
     }
@@ -37,12 +37,12 @@ impl Machine {
     }
 }
 
-/// Which table finds a defined symbol by its name.
+/// The table that finds a defined symbol by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HashStyle {
-    /// `DT_GNU_HASH`, as every current tool chain writes it.
+    /// `DT_GNU_HASH`, written by every current tool chain.
     Gnu,
-    /// `DT_HASH`, as old and some vendor tool chains write it.
+    /// `DT_HASH`, written by old and some vendor tool chains.
     Sysv,
 }
 
@@ -53,7 +53,7 @@ struct Symbol {
     weak: bool,
 }
 
-/// Describes a shared object; [`ElfBuilder::build`] gives its bytes.
+/// Describes a shared object; [`ElfBuilder::build`] returns its bytes.
 #[derive(Debug, Clone)]
 pub struct ElfBuilder {
     machine: Machine,
@@ -89,12 +89,12 @@ impl ElfBuilder {
         }
     }
 
-    /// For x86_64.
+    /// An object for x86_64.
     pub fn x86_64() -> Self {
         Self::new(Machine::X86_64)
     }
 
-    /// For aarch64.
+    /// An object for aarch64.
     pub fn aarch64() -> Self {
         Self::new(Machine::Aarch64)
     }
@@ -155,14 +155,14 @@ impl ElfBuilder {
         self
     }
 
-    /// Adds an undefined symbol of a version of a library. The library is not made `DT_NEEDED`.
+    /// Adds an undefined symbol of a version of a library. The library is not added to `DT_NEEDED`.
     #[must_use]
     pub fn undefined_versioned(mut self, name: &str, library: &str, version: &str) -> Self {
         self.undefined.push(symbol(name, Some(version), false));
         self.require_versions(library, [version])
     }
 
-    /// Adds versions that it needs of a library (`DT_VERNEED`).
+    /// Adds versions of a library that it requires (`DT_VERNEED`).
     #[must_use]
     pub fn require_versions<S: AsRef<str>>(
         mut self,
@@ -196,14 +196,14 @@ impl ElfBuilder {
         self
     }
 
-    /// Chooses the hash table; `Gnu` if not called.
+    /// Selects the hash table; `Gnu` by default.
     #[must_use]
     pub fn hash(mut self, style: HashStyle) -> Self {
         self.hash = style;
         self
     }
 
-    /// Leaves the section headers out, as `strip --strip-section-headers` does.
+    /// Omits the section headers, like `strip --strip-section-headers`.
     #[must_use]
     pub fn no_sections(mut self) -> Self {
         self.sections = false;
@@ -414,7 +414,7 @@ fn link_of(name: &str) -> u32 {
     }
 }
 
-/// The file as it is laid out: sections one after the other in the first segment.
+/// The layout of the file: consecutive sections in the first segment.
 struct Image {
     bytes: Vec<u8>,
     sections: Vec<Section>,
@@ -425,7 +425,7 @@ impl Image {
         Self { bytes: vec![0; HEADER + PROGRAM_HEADERS * PROGRAM_HEADER], sections: Vec::new() }
     }
 
-    /// Appends a section to the first segment, and gives its address (which is its offset).
+    /// Appends a section to the first segment, and returns its address (which is its offset).
     fn add(&mut self, name: &'static str, kind: u32, content: &[u8], entry_size: u64) -> u64 {
         self.align(8);
         let offset = self.bytes.len() as u64;
@@ -485,7 +485,7 @@ impl Image {
         self.bytes
     }
 
-    /// Appends the section names and headers; gives the offset of the headers and their number.
+    /// Appends the section names and headers; returns the offset of the headers and their number.
     fn section_headers(&mut self) -> (u64, u16) {
         let mut names = Strings::default();
         let offset = self.bytes.len() as u64;

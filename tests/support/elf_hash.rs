@@ -40,7 +40,8 @@ pub fn gnu_table(names: &[&str], first: u32, buckets: u32) -> Vec<u8> {
     out
 }
 
-/// `names` are all symbols from index 1 on, undefined ones too, as real linkers list them.
+/// `names` are all symbols from index 1 on, including undefined ones, as in the output of real
+/// linkers.
 pub fn sysv_table(names: &[&str]) -> Vec<u8> {
     let buckets = (names.len() / 2).max(1);
     let mut heads = vec![0_u32; buckets];

@@ -20,7 +20,7 @@ pub struct Os {
     pub glibc: u32,
     /// Minor version of the newest `GLIBCXX_3.4.N`.
     pub glibcxx: u32,
-    /// Whether libraries lie in `/usr/lib/<triplet>`.
+    /// Whether libraries are in `/usr/lib/<triplet>`.
     debian: bool,
 }
 
@@ -228,7 +228,7 @@ pub fn devices(tree: &mut Tree, spec: &Spec) {
             tree.file(&format!("{device}/{name}"), format!("{value}\n"));
         }
     }
-    // Something that is no accelerator: the management engine's VGA function has the same vendor.
+    // Not an accelerator: the VGA function of the management engine has the same vendor.
     let vga = "/sys/bus/pci/devices/0000:03:00.0";
     for (name, value) in [("vendor", "0x19e5"), ("device", "0x1711"), ("class", "0x030000")] {
         tree.file(&format!("{vga}/{name}"), format!("{value}\n"));

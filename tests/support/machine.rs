@@ -7,7 +7,7 @@ use super::tree::Tree;
 use super::versions::cxx11;
 use super::{cann, host, python, torch};
 
-/// What kind of machine to build. The default is a healthy Atlas A2 host.
+/// The kind of machine to build. The default is a healthy Atlas A2 host.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Spec {
@@ -15,13 +15,13 @@ pub struct Spec {
     pub arch: String,
     /// Operating system, for example `ubuntu22.04`.
     pub os: String,
-    /// Chip family as in image tags: `910b`, `a3`, `310p`, `910`, `950`; what the toolkit is for.
+    /// Chip family as in image tags: `910b`, `a3`, `310p`, `910`, `950`; the target of the toolkit.
     pub chip: String,
-    /// How many NPUs the machine (or container) sees; 0 for none.
+    /// The number of NPUs visible to the machine (or container); 0 for none.
     pub npus: u32,
     /// CANN release, or empty.
     pub cann: String,
-    /// Package of CANN: `toolkit`, or `nnae`, which has no compiler for kernels of one's own.
+    /// Package of CANN: `toolkit`, or `nnae`, which has no compiler for custom kernels.
     pub package: String,
     /// Driver release, or empty.
     pub driver: String,
@@ -35,9 +35,9 @@ pub struct Spec {
     pub container: bool,
     /// NNAL release: `same` as CANN, a release, or empty.
     pub nnal: String,
-    /// `cxx_abi_<n>` that the variables name; that of torch if not given.
+    /// `cxx_abi_<n>` in the variables; that of torch by default.
     pub abi: Option<u8>,
-    /// How the variables came: `set_env`, `image`, `none` (a shell without them), `unknown`.
+    /// The source of the variables: `set_env`, `image`, `none` (a shell without them), `unknown`.
     pub sourced: String,
     /// vllm-ascend release, or empty.
     pub vllm_ascend: String,
@@ -45,7 +45,7 @@ pub struct Spec {
     pub mindspore: String,
     /// sglang release, or empty.
     pub sglang: String,
-    /// Whether `/etc/hccn.conf` is there (hosts).
+    /// Whether `/etc/hccn.conf` exists (hosts).
     pub hccn: bool,
     /// `root`, or `ma`: a user in the driver's group.
     pub user: String,
@@ -83,7 +83,7 @@ impl Spec {
         format!("{}-{}", if self.container { "pod" } else { "node" }, self.chip)
     }
 
-    /// In one line.
+    /// A description in one line.
     pub fn describe(&self) -> String {
         format!(
             "{} {} {} CANN {} driver {} torch_npu {} Python {} {} {}{}",
@@ -173,7 +173,7 @@ impl Spec {
         tree.places.insert("nnal".to_owned(), root);
         let torch = torch_version(&self.torch_npu);
         if matches!(self.sourced.as_str(), "set_env" | "image") {
-            // set_env.sh asks the installed torch; images carry a fixed one.
+            // set_env.sh queries the installed torch; images have a fixed one.
             let abi = u8::from(torch.is_empty() || cxx11(torch, &self.arch));
             cann::source_nnal(tree, "/usr/local/Ascend", self.abi.unwrap_or(abi));
         }

@@ -1,4 +1,4 @@
-//! What several test binaries share.
+//! Code shared by several test binaries.
 #![allow(dead_code, unreachable_pub, reason = "every test binary takes what it needs")]
 #![allow(
     clippy::disallowed_methods,

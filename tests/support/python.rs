@@ -1,4 +1,4 @@
-//! Interpreters and installed distributions, with true RECORD files.
+//! Interpreters and installed distributions, with correct RECORD files.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ impl Python {
     }
 }
 
-/// Adds the interpreter that `spec` asks for, with the packages that CANN's compiler needs.
+/// Adds the interpreter that `spec` requires, with the packages that CANN's compiler needs.
 pub fn interpreter(tree: &mut Tree, spec: &Spec) -> Python {
     let (arch, version) = (spec.arch.as_str(), spec.python.as_str());
     let elf = |needed: &[&str]| {
@@ -106,13 +106,13 @@ pub fn interpreter(tree: &mut Tree, spec: &Spec) -> Python {
     tree.file(&format!("{prefix}/lib/python{version}/os.py"), "# standard library\n");
     let python = Python { version: version.to_owned(), prefix, site };
     for (name, version) in base_packages(spec) {
-        // Without what nobody reads of such a package: thousands of trees are written.
+        // Omits unused files of such a package, because thousands of trees are written.
         Dist { bare: true, ..Dist::new(name, version) }.write(tree, &python.site);
     }
     python
 }
 
-/// What pip puts beside torch, and what CANN's compiler imports.
+/// The packages that pip installs with torch, and those that CANN's compiler imports.
 fn base_packages(spec: &Spec) -> Vec<(&'static str, &'static str)> {
     let old = super::versions::numbers(&spec.python)[1] < 9;
     let numpy = if old { "1.24.4" } else { "1.26.4" };
@@ -154,7 +154,7 @@ fn base_packages(spec: &Spec) -> Vec<(&'static str, &'static str)> {
 /// A distribution to install.
 #[derive(Debug, Clone, Default)]
 pub struct Dist {
-    /// Name as it is written.
+    /// Name as written.
     pub name: String,
     /// Version.
     pub version: String,
@@ -170,7 +170,7 @@ pub struct Dist {
     pub files: Vec<(String, Vec<u8>)>,
     /// Directory of an editable install.
     pub editable: Option<String>,
-    /// Whether only METADATA and RECORD are written, and one module.
+    /// Whether to write only METADATA, RECORD and one module.
     pub bare: bool,
 }
 
@@ -209,7 +209,7 @@ impl Dist {
         format!("{}-{}.dist-info", self.name.replace('-', "_"), self.version)
     }
 
-    /// Writes it into `site` as pip does, replacing nothing that is there.
+    /// Writes it into `site` like pip, without replacing existing files.
     pub fn write(&self, tree: &mut Tree, site: &str) {
         let info = self.info_dir();
         let mut metadata = format!(
@@ -265,7 +265,7 @@ impl Dist {
     }
 }
 
-/// A row of RECORD; a name with a comma or a quote is quoted as the csv format wants it.
+/// A row of RECORD; a name with a comma or a quote is quoted as in CSV.
 pub fn record_row(path: &str, bytes: &[u8]) -> String {
     let name = if path.contains([',', '"']) {
         format!("\"{}\"", path.replace('"', "\"\""))
@@ -275,7 +275,7 @@ pub fn record_row(path: &str, bytes: &[u8]) -> String {
     format!("{name},sha256={},{}\n", base64url(&sha2::Sha256::digest(bytes)), bytes.len())
 }
 
-/// Base64 with the URL alphabet and no padding, as RECORD has it.
+/// Base64 with the URL alphabet and no padding, as in RECORD.
 fn base64url(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut out = String::new();

@@ -1,5 +1,5 @@
-//! A broken (or healthy but unusual) machine as a file: a specification, what was done to it, and
-//! what has to be said about it. See `tests/fixtures/hosts/README.md`.
+//! A broken (or healthy but unusual) machine as a file: a specification, the changes to it, and the
+//! expected report. See `tests/fixtures/hosts/README.md`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,25 +17,25 @@ use super::{cann, host, torch};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
-    /// What the machine is and what happened to it, in one or two sentences.
+    /// The machine and its history, in one or two sentences.
     pub story: String,
-    /// The failure of `check_failures_40.json` that it stands for.
+    /// The failure of `check_failures_40.json` that it represents.
     #[serde(default)]
     pub failure: Option<String>,
-    /// Threads and documents that it is written from.
+    /// Threads and documents that it is based on.
     #[serde(default)]
     pub sources: Vec<String>,
-    /// The machine before anything happened.
+    /// The machine before the changes.
     #[serde(default)]
     pub machine: Spec,
-    /// What was done to it, in order.
+    /// The changes, in order.
     #[serde(default)]
     pub steps: Vec<Step>,
-    /// What has to be said.
+    /// The expected report.
     pub expect: Expect,
 }
 
-/// What a report has to say.
+/// The expected content of a report.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Expect {
@@ -45,20 +45,20 @@ pub struct Expect {
     pub errors: Vec<String>,
     /// The ids of the warnings at the top: exactly these.
     pub warnings: Vec<String>,
-    /// Infos that have to be there; others may be.
+    /// Infos that must be reported; others may be.
     pub infos: Vec<String>,
-    /// Findings that have to be folded under another one; others may be.
+    /// Findings that must be folded under another one; others may be.
     pub folded: Vec<String>,
     /// Ids that may not occur at all, not even folded.
     pub must_not: Vec<String>,
-    /// Texts that the titles, evidence or fixes have to hold.
+    /// Texts that the titles, evidence or fixes must contain.
     pub says: Vec<String>,
-    /// Exit code.
+    /// Exit status.
     pub code: u8,
 }
 
-/// One thing that was done to the machine. `${site}`, `${cann}`, `${home}`, `${prefix}`,
-/// `${nnal}` in paths stand for places of the machine.
+/// One change of the machine. `${site}`, `${cann}`, `${home}`, `${prefix}`, `${nnal}` in paths
+/// stand for paths of the machine.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
@@ -78,16 +78,16 @@ pub enum Step {
     Replace {
         /// Path.
         path: String,
-        /// What is there.
+        /// The existing text.
         from: String,
-        /// What comes there.
+        /// The new text.
         to: String,
     },
     /// Cuts a file.
     Truncate {
         /// Path.
         path: String,
-        /// What is left of it, in percent.
+        /// The remaining part, in percent.
         percent: usize,
     },
     /// Changes one byte in the middle of a file and keeps its size.
@@ -95,14 +95,14 @@ pub enum Step {
         /// Path.
         path: String,
     },
-    /// Makes a symbolic link, replacing what is there.
+    /// Creates a symbolic link, replacing an existing entry.
     Link {
         /// Path.
         path: String,
         /// Target.
         to: String,
     },
-    /// Makes an empty directory, replacing what is there.
+    /// Creates an empty directory, replacing an existing entry.
     Dir {
         /// Path.
         path: String,
@@ -121,7 +121,7 @@ pub enum Step {
     },
     /// Removes variables.
     Unset {
-        /// Names; one that ends with `*` stands for all that begin so.
+        /// Names; one that ends with `*` matches all with this prefix.
         names: Vec<String>,
     },
     /// Prepends to a `:`-separated variable.
@@ -152,14 +152,15 @@ pub enum Step {
         /// Free.
         free_mb: u64,
     },
-    /// The output of a command.
+    /// Sets the output of a command.
     Command {
         /// Command line.
         line: String,
         /// Output.
         text: String,
     },
-    /// Installs a distribution; the known ones (`torch`, `torch_npu`, `triton`, …) as they are.
+    /// Installs a distribution; known ones (`torch`, `torch_npu`, `triton`, …) with their real
+    /// content.
     Install {
         /// Name.
         name: String,
@@ -177,19 +178,19 @@ pub enum Step {
         /// Another site directory.
         #[serde(default)]
         site: Option<String>,
-        /// Another Python than the machine's, for wheels with a tag.
+        /// A Python other than the machine's, for wheels with a tag.
         #[serde(default)]
         python: Option<String>,
         /// Another architecture.
         #[serde(default)]
         arch: Option<String>,
     },
-    /// Writes the RECORD of a distribution anew, as a build of one's own has it.
+    /// Rewrites the RECORD of a distribution, as in a custom build.
     Record {
         /// Path of the RECORD.
         path: String,
     },
-    /// Removes a distribution as pip does.
+    /// Removes a distribution like pip.
     Uninstall {
         /// Name.
         name: String,
@@ -198,12 +199,12 @@ pub enum Step {
     Toolkit {
         /// Release.
         version: String,
-        /// Where.
+        /// Prefix.
         prefix: String,
         /// Architecture, if another one.
         #[serde(default)]
         arch: Option<String>,
-        /// Whether its `set_env.sh` is sourced too, after the others.
+        /// Whether its `set_env.sh` is also sourced, after the others.
         #[serde(default)]
         source: bool,
     },
@@ -211,9 +212,9 @@ pub enum Step {
     Nnal {
         /// Release.
         version: String,
-        /// Where.
+        /// Prefix.
         prefix: String,
-        /// Whether its `set_env.sh` is sourced too.
+        /// Whether its `set_env.sh` is also sourced.
         #[serde(default)]
         source: Option<u8>,
     },
@@ -281,7 +282,7 @@ pub fn all() -> BTreeMap<String, Recipe> {
     recipes
 }
 
-/// Where the recipes lie.
+/// The directory of the recipes.
 pub fn dir() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/hosts")
 }
@@ -292,7 +293,7 @@ fn read(path: &Path) -> Recipe {
 }
 
 impl Recipe {
-    /// Builds the machine and does to it what was done.
+    /// Builds the machine and applies the changes.
     pub fn build(&self) -> Tree {
         let mut tree = self.machine.build();
         for step in &self.steps {
@@ -336,7 +337,7 @@ impl Recipe {
             Step::Flip { path } => {
                 let path = tree.expand(path);
                 let mut bytes = tree.bytes(&path).to_vec();
-                // In the padding: the headers stay as they are.
+                // In the padding, so that the headers do not change.
                 let padding = bytes.windows(16).position(|window| window == [0x5a; 16]);
                 let at = padding.unwrap_or(bytes.len() / 2);
                 bytes[at] ^= 1;
@@ -517,7 +518,7 @@ impl Recipe {
 }
 
 impl Tree {
-    /// What lies at a path, for messages.
+    /// The kind of entry at a path, for messages.
     pub fn kind(&self, path: &str) -> &'static str {
         match self.entries.get(path) {
             Some(Entry::File(_)) => "file",

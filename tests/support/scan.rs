@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::tree::Tree;
 
-/// A report, and the exit code that came with it.
+/// A report with its exit status.
 #[derive(Debug)]
 pub struct Scan {
-    /// Exit code.
+    /// Exit status.
     pub code: u8,
     /// The JSON report.
     pub report: Value,
@@ -18,7 +18,7 @@ pub struct Scan {
     pub text: String,
 }
 
-/// A finding, as the tests compare it.
+/// The compared fields of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seen {
     /// Its id.
@@ -34,7 +34,7 @@ pub fn scan(root: &Path, args: &[&str]) -> Scan {
     try_scan(root, args).unwrap_or_else(|error| panic!("the scan failed: {error:#}"))
 }
 
-/// As [`scan`], for trees that may be unusable.
+/// Like [`scan`], for trees that may be unusable.
 pub fn try_scan(root: &Path, args: &[&str]) -> anyhow::Result<Scan> {
     let out = tempfile::NamedTempFile::new()?;
     let mut line = vec!["ascend-doctor", "--lang", "en", "--format", "json", "--output"];
@@ -54,7 +54,7 @@ pub fn scan_tree(tree: &Tree, args: &[&str]) -> Scan {
     scan(dir.path(), args)
 }
 
-/// A directory that holds one machine after the other.
+/// A directory for one machine after the other.
 #[derive(Debug)]
 pub struct Bench {
     dir: tempfile::TempDir,
@@ -62,31 +62,31 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// An empty one.
+    /// Creates an empty directory.
     pub fn new() -> Self {
         Self { dir: tempfile::tempdir().unwrap(), tree: Tree::default() }
     }
 
-    /// Puts `tree` there and scans it. Machines that are alike should come one after the other.
+    /// Writes `tree` and scans it. Similar machines should follow each other.
     pub fn scan(&mut self, tree: Tree, args: &[&str]) -> Scan {
         tree.update(self.dir.path(), &self.tree);
         self.tree = tree;
         scan(self.dir.path(), args)
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
 }
 
 impl Scan {
-    /// The findings at the top: root causes.
+    /// The top-level findings: root causes.
     pub fn findings(&self) -> Vec<Seen> {
         self.report["findings"].as_array().unwrap().iter().map(seen).collect()
     }
 
-    /// Every finding, consequences too.
+    /// Every finding, including consequences.
     pub fn all(&self) -> Vec<Seen> {
         let mut all = Vec::new();
         collect(&self.report["findings"], &mut all);

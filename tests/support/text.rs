@@ -1,6 +1,7 @@
-//! Text as people read it.
+//! Text without its line breaks.
 
-/// The text on one line. Sentences wrap at 80 columns, and where depends on the paths in them.
+/// The text on one line. Sentences wrap at 80 columns, and the positions depend on the paths in
+/// them.
 pub fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! torch, `torch_npu`, vLLM, triton, mooncake, `MindSpore` as their wheels are.
+//! torch, `torch_npu`, vLLM, triton, mooncake, `MindSpore` with the content of their wheels.
 
 use super::cann;
 use super::elf::{ElfBuilder, Machine};
@@ -7,7 +7,7 @@ use super::python::{Dist, Python};
 use super::tree::Tree;
 use super::versions::{TORCH_NPU, VLLM_ASCEND, cxx11, find, numbers};
 
-/// The symbol that says which C++ ABI a torch has.
+/// The symbol that identifies the C++ ABI of a torch.
 fn check_fail(cxx11: bool) -> &'static str {
     if cxx11 {
         "_ZN3c106detail14torchCheckFailEPKcS2_jRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
@@ -16,8 +16,8 @@ fn check_fail(cxx11: bool) -> &'static str {
     }
 }
 
-/// A function whose signature changes from release to release: what breaks when torch is
-/// replaced under a `torch_npu`.
+/// A function whose signature changes from release to release, so that replacing torch under a
+/// `torch_npu` breaks it.
 fn generation(torch: &str) -> String {
     let at = numbers(torch);
     let name = format!("fixture_{}_{}", at[0], at[1]);
@@ -58,7 +58,7 @@ pub fn torch(arch: &str, python: &Python, version: &str) -> Dist {
             .require_versions("libc.so.6", ["GLIBC_2.17"])
             .require_versions("libstdc++.so.6", ["GLIBCXX_3.4", "GLIBCXX_3.4.19"])
     };
-    // On aarch64 the wheel of the registry calls itself `+cpu` in version.py alone.
+    // On aarch64, the wheel of the registry has `+cpu` only in version.py.
     let own = if version.contains('+') {
         version.to_owned()
     } else if arch == "aarch64" {
@@ -85,7 +85,7 @@ pub fn torch(arch: &str, python: &Python, version: &str) -> Dist {
     dist
 }
 
-/// What the METADATA of a `torch_npu` wheel requires (`compat_abi.json`, measured).
+/// The requirements in the METADATA of a `torch_npu` wheel (`compat_abi.json`, measured).
 fn torch_requirement(version: &str, torch: &str, arch: &str) -> Vec<String> {
     let x86 = arch == "x86_64" && (before(torch, 2, 9) || version == "2.9.0");
     let line = match (x86, before(torch, 2, 7)) {
@@ -102,7 +102,7 @@ pub fn torch_npu(arch: &str, python: &Python, version: &str) -> Dist {
     let row = TORCH_NPU
         .iter()
         .find(|row| row.version == version)
-        // A candidate has what its release has.
+        // A candidate has the content of its release.
         .or_else(|| {
             TORCH_NPU.iter().find(|row| {
                 version.split_once("rc").is_some_and(|(release, _)| row.version == release)
@@ -231,17 +231,17 @@ pub fn torch_npu(arch: &str, python: &Python, version: &str) -> Dist {
     dist.requires(torch_requirement(version, row.torch, arch))
 }
 
-/// The torch that a machine with this `torch_npu` has: on x86_64 the CPU build.
+/// The torch of a machine with this `torch_npu`: on x86_64 the CPU build.
 pub fn torch_for(version: &str, arch: &str) -> String {
     let torch = find(TORCH_NPU, version, |row| row.version).torch;
     if arch == "x86_64" { format!("{torch}+cpu") } else { torch.to_owned() }
 }
 
-/// vLLM, vllm-ascend and what they bring.
+/// vLLM, vllm-ascend and their dependencies.
 pub fn vllm(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
     let row = find(VLLM_ASCEND, version, |row| row.version);
     let arch = spec.arch.as_str();
-    // Built with `VLLM_TARGET_DEVICE=empty`, as the images do.
+    // Built with `VLLM_TARGET_DEVICE=empty`, as in the images.
     let vllm_version = format!("{}+empty", row.vllm);
     let mut vllm = Dist::new("vllm", &vllm_version)
         .file("vllm/_version.py", format!("__version__ = version = '{vllm_version}'\n"))
@@ -290,8 +290,8 @@ pub fn vllm(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
     }
 }
 
-/// What a start of vllm or sglang imports, unless it is there already or in `later`. The
-/// versions are those of the vllm-ascend for this vllm, where it has any.
+/// Adds the packages that vllm or sglang imports at the start, unless they already exist or are in
+/// `later`. The versions are those of the vllm-ascend for this vllm, if there is one.
 pub fn serving_imports(tree: &mut Tree, python: &Python, version: &str, later: &[&str]) {
     let known = |name: &str, tree: &Tree| {
         let metadata = format!("{}/", python.site);
@@ -355,7 +355,7 @@ pub fn triton_ascend(python: &Python, arch: &str, version: &str) -> Dist {
     dist
 }
 
-/// The upstream triton, which owns `triton/` too.
+/// The upstream triton, which also owns `triton/`.
 pub fn triton(python: &Python, arch: &str, version: &str) -> Dist {
     let mut dist = Dist::new("triton", version)
         .file("triton/compiler/compiler.py", "# upstream\n")
@@ -390,7 +390,7 @@ pub fn mindspore(tree: &mut Tree, spec: &Spec, python: &Python, version: &str) {
     }
     dist.tags = vec![format!("{}-none-any", python.tag())];
     dist.write(tree, &python.site);
-    // What pip installs beside it.
+    // Packages that pip installs with it.
     for (name, version) in [
         ("asttokens", "2.4.1"),
         ("astunparse", "1.6.3"),

@@ -1,4 +1,4 @@
-//! A machine as a tree of files in memory, and what a copied tree cannot hold beside it.
+//! A machine as a tree of files in memory, with the data that a copied tree cannot contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::symlink;
@@ -7,27 +7,27 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-/// What lies at a path.
+/// The entry at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Entry {
     /// A regular file.
     File(Arc<[u8]>),
     /// A symbolic link, target as written.
     Link(String),
-    /// An empty directory; those that hold something need no entry.
+    /// An empty directory; others need no entry.
     Dir,
-    /// A file of this size that is one hole.
+    /// A sparse file of this size without data.
     Sparse(u64),
 }
 
-/// A whole machine.
+/// A complete machine.
 #[derive(Debug, Clone, Default)]
 pub struct Tree {
     /// Files by absolute path.
     pub entries: BTreeMap<String, Entry>,
     /// `.rootmeta.json`.
     pub nodes: BTreeMap<String, Value>,
-    /// `.env.json`; absent if the environment is not known.
+    /// `.env.json`; absent if the environment is unknown.
     pub env: Option<BTreeMap<String, String>>,
     /// `.process.json`.
     pub process: Map<String, Value>,
@@ -55,7 +55,7 @@ impl Tree {
         self.entries.insert(path.to_owned(), Entry::Dir);
     }
 
-    /// Removes a path and everything below it; it has to be there.
+    /// Removes an existing path and everything below it.
     pub fn remove(&mut self, path: &str) {
         let below = format!("{}/", path.trim_end_matches('/'));
         let before = self.entries.len() + self.nodes.len();
@@ -65,7 +65,7 @@ impl Tree {
         assert!(after < before, "nothing at {path} to remove");
     }
 
-    /// The bytes of a file, which has to be there.
+    /// The bytes of an existing file.
     pub fn bytes(&self, path: &str) -> &[u8] {
         match self.entries.get(path) {
             Some(Entry::File(bytes)) => bytes,
@@ -73,7 +73,7 @@ impl Tree {
         }
     }
 
-    /// The text of a file, which has to be there.
+    /// The text of an existing file.
     pub fn text(&self, path: &str) -> String {
         String::from_utf8(self.bytes(path).to_vec()).unwrap()
     }
@@ -100,7 +100,7 @@ impl Tree {
         self.entries.extend(copies);
     }
 
-    /// A device node or an owner.
+    /// Adds a device node or an owner.
     pub fn node(&mut self, path: &str, meta: Value) {
         self.nodes.insert(path.to_owned(), meta);
     }
@@ -110,7 +110,7 @@ impl Tree {
         self.env.get_or_insert_default().insert(name.to_owned(), value.to_owned());
     }
 
-    /// Prepends entries to a `:`-separated variable, as `set_env.sh` and image files do.
+    /// Prepends entries to a `:`-separated variable, like `set_env.sh` and image files.
     pub fn prepend_env(&mut self, name: &str, entries: &[String]) {
         let env = self.env.get_or_insert_default();
         let mut value = entries.join(":");
@@ -120,7 +120,7 @@ impl Tree {
         env.insert(name.to_owned(), value);
     }
 
-    /// `${site}` and the like replaced by their paths.
+    /// Replaces `${site}` and the like by their paths.
     pub fn expand(&self, text: &str) -> String {
         let mut text = text.to_owned();
         for (name, path) in &self.places {
@@ -130,12 +130,13 @@ impl Tree {
         text
     }
 
-    /// Writes the tree into `root`, which exists.
+    /// Writes the tree into the existing directory `root`.
     pub fn write(&self, root: &Path) {
         self.update(root, &Self::default());
     }
 
-    /// Turns `root`, which holds `old`, into this tree: far fewer files than writing it anew.
+    /// Updates `root`, which contains `old`, to this tree: with far fewer file operations than
+    /// writing all of it.
     pub fn update(&self, root: &Path, old: &Self) {
         for (path, entry) in &old.entries {
             if self.entries.get(path) != Some(entry) {
@@ -168,7 +169,7 @@ impl Tree {
         self.write_sidecars(root);
     }
 
-    /// Writes the sidecar files alone.
+    /// Writes only the sidecar files.
     pub fn write_sidecars(&self, root: &Path) {
         let write = |name: &str, value: Value| {
             std::fs::write(root.join(name), serde_json::to_vec_pretty(&value).unwrap()).unwrap();

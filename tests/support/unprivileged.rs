@@ -1,4 +1,5 @@
-//! The program as a user without rights: permissions bind nobody who runs tests as root.
+//! Runs the program as an unprivileged user, because permissions have no effect on tests run as
+//! root.
 #![allow(
     dead_code,
     unreachable_pub,
@@ -17,20 +18,20 @@ use std::process::Command;
 /// A user and a group that own nothing.
 pub const NOBODY: u32 = 65534;
 
-/// A directory that everybody may look into, with a copy of the program.
+/// A directory that is accessible to all users, with a copy of the program.
 pub struct Place {
     dir: tempfile::TempDir,
 }
 
 impl Place {
-    /// The program is copied: where it was built, perhaps only its builder may enter.
+    /// Copies the program, because the build directory may be accessible only to its owner.
     pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(dir.path(), open.clone()).unwrap();
         let program = dir.path().join("ascend-doctor");
-        // By a child: a file that is open for writing here would be so in children of other threads
-        // too, and could not be run (ETXTBSY).
+        // By a child process: a file opened for writing in this process would also be open in
+        // children of other threads, and could not be executed (ETXTBSY).
         let built = assert_cmd::cargo::cargo_bin("ascend-doctor");
         assert!(Command::new("cp").arg(built).arg(&program).status().unwrap().success());
         std::fs::set_permissions(&program, open.clone()).unwrap();
@@ -39,12 +40,12 @@ impl Place {
         Self { dir }
     }
 
-    /// Where the files of a test are.
+    /// The working directory with the files of a test.
     pub fn work(&self) -> PathBuf {
         self.dir.path().join("work")
     }
 
-    /// The program in the working directory, run by nobody.
+    /// The program in the working directory, run as `nobody`.
     pub fn program(&self) -> Command {
         let mut command = Command::new(self.dir.path().join("ascend-doctor"));
         command.env_clear().current_dir(self.work());
@@ -55,7 +56,7 @@ impl Place {
     }
 }
 
-/// Gives a path and all below it to nobody; a test that is not root owns it already.
+/// Gives a path and everything below it to `nobody`; a test that is not root already owns it.
 pub fn give(path: &Path) {
     if !is_root() {
         return;
@@ -70,7 +71,7 @@ pub fn own(path: &Path, user: u32, group: u32) {
     chown(path, Some(user), Some(group)).unwrap();
 }
 
-/// Whether a test may give files away, and would read what is closed.
+/// Whether the test runs as root, which can give files away and read closed files.
 pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }

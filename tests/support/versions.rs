@@ -3,10 +3,10 @@
 //! Sources: `compat_driver.json` (version files found in public reports), `compat_torch_npu.json`
 //! (COMPATIBILITY.md, release notes and tags of Ascend/pytorch; tags of the published wheels),
 //! `compat_vllm_ascend.json` (versioning policy and requirements of vllm-ascend),
-//! `compat_soc.json`. They are written out here rather than taken from `data/`, so that a wrong
-//! row there cannot agree with itself.
+//! `compat_soc.json`. They are repeated here rather than taken from `data/`, so that a wrong row
+//! there is detected.
 
-/// What a CANN release writes into its files.
+/// The versions that a CANN release writes into its files.
 #[derive(Debug)]
 pub struct Cann {
     /// Version of the release.
@@ -17,7 +17,7 @@ pub struct Cann {
     pub compatible: Option<&'static str>,
     /// `Version` of its components.
     pub component: &'static str,
-    /// Whether it lies in `cann-<version>`.
+    /// Whether it is installed in `cann-<version>`.
     pub new_layout: bool,
 }
 
@@ -64,7 +64,7 @@ pub const CANN: &[Cann] = &[
     },
     Cann { new_layout: true, ..cann("9.0.0", "V100R001C10SPC001B250", None, "9.0.0") },
     Cann { new_layout: true, ..cann("9.1.0", "V100R001C11B063", None, "9.1.0") },
-    // Not released: what a table of today cannot know.
+    // Not released: represents versions unknown to the current tables.
     Cann { new_layout: true, ..cann("11.0.0", "V100R001C31B001", None, "11.0.0") },
 ];
 
@@ -77,7 +77,7 @@ const fn cann(
     Cann { version, inner, compatible, component, new_layout: false }
 }
 
-/// What a driver and the firmware that came with it write into their files.
+/// The versions that a driver and its firmware write into their files.
 #[derive(Debug)]
 pub struct Driver {
     /// Version of the driver.
@@ -96,7 +96,7 @@ pub struct Driver {
 
 const FW_DRIVERS: &str = "[23.0.0,23.0.0.],[24.0,24.0.],[24.1,24.1.],[25.0,25.0.]";
 
-/// Drivers. Lists that no public report shows are those of the nearest release.
+/// Drivers. Lists without a public report are those of the nearest release.
 pub const DRIVERS: &[Driver] = &[
     Driver {
         version: "23.0.7",
@@ -178,7 +178,7 @@ pub const DRIVERS: &[Driver] = &[
         firmware: "9.0.0.1.001",
         firmware_drivers: "[28.0,28.0.]",
     },
-    // Ascend 950: another train with numbers of its own.
+    // Ascend 950: another release train with separate numbers.
     Driver {
         version: "25.1.rc2",
         inner: "V100R001C10SPC100B203",
@@ -189,7 +189,7 @@ pub const DRIVERS: &[Driver] = &[
     },
 ];
 
-/// Pairs of CANN and driver that are fine: the C code of one is in the list of the other, or the
+/// Compatible pairs of CANN and driver: the C code of one is in the list of the other, or the
 /// release notes recommend the pair.
 pub const CANN_DRIVERS: &[(&str, &[&str])] = &[
     ("8.0.RC3", &["24.1.rc2.2", "24.1.rc3", "24.1.0", "25.0.rc1.1"]),
@@ -208,11 +208,11 @@ pub const CANN_DRIVERS: &[(&str, &[&str])] = &[
 pub struct TorchNpu {
     /// Version.
     pub version: &'static str,
-    /// The torch that it is for.
+    /// Its torch.
     pub torch: &'static str,
-    /// The CANN releases of its window, the recommended one first.
+    /// The compatible CANN releases, the recommended one first.
     pub cann: &'static [&'static str],
-    /// Pythons that wheels exist for.
+    /// Pythons with wheels.
     pub python: &'static [&'static str],
 }
 
@@ -229,7 +229,7 @@ const P9_13: &[&str] = &["3.9", "3.10", "3.11", "3.12", "3.13"];
 const P10_13: &[&str] = &["3.10", "3.11", "3.12", "3.13"];
 const P8_11: &[&str] = &["3.8", "3.9", "3.10", "3.11"];
 
-/// `torch_npu` releases with a documented window.
+/// `torch_npu` releases with documented CANN versions.
 pub const TORCH_NPU: &[TorchNpu] = &[
     TorchNpu { version: "2.1.0.post12", torch: "2.1.0", cann: W70, python: P8_11 },
     TorchNpu { version: "2.1.0.post13", torch: "2.1.0", cann: W71, python: P8_11 },
@@ -268,7 +268,7 @@ pub fn cxx11(torch: &str, arch: &str) -> bool {
     if at[..2] == [2, 6] { arch == "aarch64" } else { at[..2] >= [2, 7][..] }
 }
 
-/// A `vllm-ascend` release and what belongs to it.
+/// A `vllm-ascend` release with its dependencies.
 #[derive(Debug)]
 pub struct VllmAscend {
     /// Version.
@@ -279,13 +279,13 @@ pub struct VllmAscend {
     pub torch_npu: &'static str,
     /// CANN of its images.
     pub cann: &'static str,
-    /// `triton-ascend`, if it asks for it.
+    /// `triton-ascend`, if required.
     pub triton: Option<&'static str>,
     /// Further `Requires-Dist` lines.
     pub requires: &'static [&'static str],
     /// Versions of other packages that satisfy them.
     pub packages: &'static [(&'static str, &'static str)],
-    /// What the plain `vllm` of that version asks for, which vllm-ascend overrides.
+    /// The torch requirement of the plain `vllm` of that version, which vllm-ascend overrides.
     pub vllm_torch: &'static str,
 }
 
@@ -382,13 +382,13 @@ pub struct Chip {
     pub name: &'static str,
     /// PCI device id.
     pub pci: &'static str,
-    /// Whether a PCI function stands for two dies (`subsystem_device` 0x0110).
+    /// Whether a PCI function represents two dies (`subsystem_device` 0x0110).
     pub dual: bool,
     /// Directory of its kernels.
     pub kernels: &'static str,
     /// `__device_type__` of vllm-ascend, if it supports the chip.
     pub vllm: Option<&'static str>,
-    /// Device nodes beside `davinciN`.
+    /// Device nodes in addition to `davinciN`.
     pub nodes: &'static [&'static str],
 }
 
@@ -439,7 +439,7 @@ pub const CHIPS: &[Chip] = &[
     },
 ];
 
-/// The row of a name; a test that asks for an unknown one is wrong.
+/// The row with a name; an unknown name is an error of the test.
 pub fn find<'a, T: std::fmt::Debug>(
     rows: &'a [T],
     name: &str,
@@ -448,8 +448,8 @@ pub fn find<'a, T: std::fmt::Debug>(
     rows.iter().find(|row| key(row) == name).unwrap_or_else(|| panic!("no row {name}"))
 }
 
-/// What vllm 0.7.3 to 0.26.0 or sglang 0.4.9 to 0.5.23 imports when it starts (their sources),
-/// in versions that go with the releases of vllm-ascend that pin nothing.
+/// The packages that vllm 0.7.3 to 0.26.0 or sglang 0.4.9 to 0.5.23 imports when it starts (from
+/// their sources), in versions compatible with the releases of vllm-ascend that pin nothing.
 pub const SERVING_IMPORTS: &[(&str, &str)] = &[
     ("aiohttp", "3.11.11"),
     ("blake3", "1.0.4"),

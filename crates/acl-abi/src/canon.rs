@@ -1,6 +1,6 @@
-//! How a type is passed, in letters: what two declarations must agree on to be the same to a
-//! caller. `w32` and `w64` are integers or enumerations of that width, `i8` and `u16` small
-//! integers (there the sign matters), `f32` a float, `p` any pointer, `v` nothing.
+//! The calling convention of a type, as letters: two declarations with the same letters are equal
+//! for a caller. `w32` and `w64` are integers or enumerations of that width, `i8` and `u16` small
+//! integers (for which the sign matters), `f32` a float, `p` any pointer, `v` void.
 
 /// A type that a C function takes or returns.
 pub trait Canon {

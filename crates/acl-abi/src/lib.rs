@@ -4,10 +4,10 @@
 //!
 //! Must not touch: anything. It only declares types, values and names.
 //!
-//! Types and values are those of 16 official sets of headers, CANN 6.0.1 to 9.2.0-beta.2, in
-//! which they are all equal; `data/acl_abi/` holds them as text, and a test compares.
-//! What moves between versions is the library that has a symbol ([`Group::libraries`]) and
-//! whether it is there at all ([`Function::since`]).
+//! Types and values are those of 16 official sets of headers, CANN 6.0.1 to 9.2.0-beta.2, in which
+//! they are all equal; `data/acl_abi/` contains them as text, and a test compares. Only the library
+//! of a symbol ([`Group::libraries`]) and its existence ([`Function::since`]) differ between
+//! versions.
 
 mod canon;
 mod structs;
@@ -22,7 +22,7 @@ pub use structs::{
 
 use std::ffi::c_void;
 
-/// What every function of the runtime returns: 0, or an error code.
+/// The return value of every function of the runtime: 0, or an error code.
 pub type Status = i32;
 
 macro_rules! handles {
@@ -33,7 +33,7 @@ macro_rules! handles {
         pub struct $name(pub *mut c_void);
 
         impl $name {
-            /// No object.
+            /// The null object.
             pub const NULL: Self = Self(std::ptr::null_mut());
         }
 
@@ -70,7 +70,7 @@ handles! {
     Communicator;
 }
 
-/// Functions that lie in one library.
+/// Functions in the same library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Group {
     /// The runtime.
@@ -90,16 +90,16 @@ pub enum Group {
 }
 
 impl Group {
-    /// All of them, in the order in which they are loaded.
+    /// All groups, in loading order.
     pub const ALL: [Self; 7] =
         [Self::Acl, Self::Nnopbase, Self::Math, Self::Nn, Self::Rtc, Self::Hccl, Self::Dcmi];
 
-    /// The libraries that may have the functions, the preferred one first.
+    /// The libraries that may contain the functions, the preferred one first.
     ///
-    /// From CANN 8.5 on the runtime is in `libacl_rt.so` (with `libascendcl.so` beside it for
+    /// From CANN 8.5 on the runtime is in `libacl_rt.so` (with `libascendcl.so` next to it for
     /// compatibility) and the operators are split by repository; `libopapi.so` must not be used
-    /// together with `libopapi_<repository>.so`. CANN 8.1 has `libaclnn_*.so` as well. From 9.0
-    /// on the communicators are declared in hcomm; `libhccl.so` depends on it.
+    /// together with `libopapi_<repository>.so`. CANN 8.1 has `libaclnn_*.so` as well. From 9.0 on
+    /// the communicators are declared in hcomm; `libhccl.so` depends on it.
     pub const fn libraries(self) -> &'static [&'static str] {
         match self {
             Self::Acl => &["libascendcl.so", "libacl_rt.so"],
@@ -108,7 +108,7 @@ impl Group {
             Self::Nn => &["libopapi_nn.so", "libopapi.so", "libaclnn_ops_infer.so"],
             Self::Rtc => &["libacl_rtc.so"],
             Self::Hccl => &["libhccl.so", "libhcomm.so"],
-            // Programs find it by its place: no set_env.sh has it in the search path.
+            // Programs load it by its path, because no set_env.sh adds it to the search path.
             Self::Dcmi => &[
                 "libdcmi.so",
                 "/usr/local/dcmi/libdcmi.so",
@@ -119,12 +119,12 @@ impl Group {
     }
 }
 
-/// Whether the probe can do without a function.
+/// Whether the probe requires a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
     /// Every installation of CANN 7.0 and later has it.
     Required,
-    /// Only later versions have it; what needs it is left out where it is absent.
+    /// Only later versions have it; features that need it are skipped if it is absent.
     Optional,
 }
 
@@ -133,13 +133,13 @@ pub enum Need {
 pub struct Function {
     /// The symbol.
     pub name: &'static str,
-    /// Where it lies.
+    /// Its library group.
     pub group: Group,
-    /// Whether the probe can do without.
+    /// Whether the probe requires it.
     pub need: Need,
-    /// The first CANN version whose headers declare it, as far as is known.
+    /// The first CANN version whose headers declare it, as far as known.
     pub since: &'static str,
-    /// Its type in the spelling of `data/acl_abi/functions.tsv`, made from the Rust declaration.
+    /// Its type in the notation of `data/acl_abi/functions.tsv`, derived from the Rust declaration.
     pub canonical: String,
 }
 

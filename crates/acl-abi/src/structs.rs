@@ -1,5 +1,5 @@
-//! Structures that are handed over by address: their layout is that of the headers, which a test
-//! compares with `data/acl_abi/structs.tsv` and `fields.tsv`.
+//! Structures passed by address: their layout is that of the headers, which a test compares with
+//! `data/acl_abi/structs.tsv` and `fields.tsv`.
 
 use std::mem::{align_of, offset_of, size_of};
 
@@ -17,13 +17,13 @@ pub struct BinaryLoadOption {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct BinaryLoadOptions {
-    /// The first of them.
+    /// The first option.
     pub options: *mut BinaryLoadOption,
-    /// How many.
+    /// The number of options.
     pub count: usize,
 }
 
-/// `HcclRootInfo`: bytes that mean something to HCCL alone.
+/// `HcclRootInfo`: opaque bytes of HCCL.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct RootInfo {
@@ -31,7 +31,7 @@ pub struct RootInfo {
     pub bytes: [u8; 4108],
 }
 
-/// `aclCANNPackageVersion`: texts with their end.
+/// `aclCANNPackageVersion`: null-terminated texts.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct PackageVersion {
@@ -73,7 +73,7 @@ pub struct PcieInfo {
     pub reserve: [u8; 32],
 }
 
-/// `dcmi_chip_info`: texts with their end.
+/// `dcmi_chip_info`: null-terminated texts.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ChipInfo {
@@ -101,7 +101,7 @@ pub struct BoardInfo {
     pub slot: u32,
 }
 
-/// `dcmi_elabel_info`: texts with their end.
+/// `dcmi_elabel_info`: null-terminated texts.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub struct ElabelInfo {
@@ -117,8 +117,8 @@ pub struct ElabelInfo {
     pub serial: [u8; 256],
 }
 
-/// `dcmi_ecc_info`, and room behind it: the header of `Ascend/mind-cluster` has two more counters at
-/// the end, so a driver may write more than this header says.
+/// `dcmi_ecc_info`, with reserved space behind it: the header of `Ascend/mind-cluster` has two more
+/// counters at the end, so a driver may write more than this header declares.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EccInfo {
@@ -136,7 +136,7 @@ pub struct EccInfo {
     pub isolated_single: u32,
     /// `double_bit_isolated_pages_cnt`.
     pub isolated_double: u32,
-    /// What later headers add.
+    /// Space for fields of later headers.
     pub room: [u32; 32],
 }
 
@@ -156,7 +156,7 @@ pub struct HbmInfo {
     pub bandwidth: u32,
 }
 
-/// How a structure lies in memory, in the names of the headers.
+/// The memory layout of a structure, with the names of the headers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// Its name.
@@ -165,11 +165,11 @@ pub struct Layout {
     pub size: usize,
     /// Alignment.
     pub align: usize,
-    /// Where its fields begin.
+    /// The offsets of its fields.
     pub fields: Vec<(&'static str, usize)>,
 }
 
-/// Bytes that a declaration keeps behind a structure of the headers.
+/// Reserved bytes of a declaration behind a structure of the headers.
 trait Room {
     const ROOM: usize = 0;
 }

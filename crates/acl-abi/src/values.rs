@@ -3,7 +3,7 @@
 macro_rules! values {
     ($($name:ident = $value:literal;)*) => {
         $(#[doc = concat!("`", stringify!($name), "`.")] pub const $name: i32 = $value;)*
-        /// All of them, by name.
+        /// All values, by name.
         pub const ALL: &[(&str, i32)] = &[$((stringify!($name), $name)),*];
     };
 }

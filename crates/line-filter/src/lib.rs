@@ -1,41 +1,43 @@
-//! Which lines are worth a look: those that hold one of many literals.
+//! Finds the lines of a text that contain one of many literals.
 //!
 //! Must not touch: files, tables. The caller passes literals and bytes.
 //!
-//! Nearly all of a log is healthy, so that the rate of a scan is the rate at which nothing is found.
-//! An automaton over all literals takes its steps one after the other. The filter takes every third
-//! place only and asks one table of bits whether the four bytes there are part of a literal; no
-//! answer waits for the one before. Of each literal six bytes are enough for that, since one of
-//! three places in a row is always asked. Which six is free: those that healthy logs show least.
-//! Where the table says yes, the literals with these four bytes are compared.
+//! Nearly all lines of a log are healthy, so the rate of a scan is the rate at which nothing is
+//! found. An automaton over all literals takes its steps one after the other. The filter examines
+//! only every third position and looks up in a table of bits whether the four bytes there are part
+//! of a literal; no lookup waits for the previous one. Six bytes of each literal are enough for
+//! that, because one of three consecutive positions is always examined. The choice of the six is
+//! free: those that are rarest in healthy logs. If the bit is set, the literals with these four
+//! bytes are compared.
 //!
-//! Codes such as `EI0006` are too many and too much alike for that. They have a shape, which is
-//! asked for sixteen places at once (the compiler makes vectors of it), and then a list.
+//! Codes such as `EI0006` are too many and too similar for that. They have a shape, which is
+//! checked at sixteen positions at once (the compiler vectorizes it), and then looked up in a list.
 
 //!
-//! A crate of its own, so that tests do not search with unoptimised code.
+//! A separate crate, so that tests do not search with unoptimized code.
 
 use std::collections::BTreeSet;
 
-/// Bytes that are asked for at a place.
+/// The number of bytes looked up at a position.
 const GRAM: usize = 4;
-/// How far the places are apart.
+/// The distance between examined positions.
 const STRIDE: usize = 3;
-/// The bytes of a literal that stand for it: wherever it lies, a place has its gram within them.
+/// The length of the representative part of a literal: at any alignment, an examined position has
+/// its gram within it.
 const WINDOW: usize = GRAM + STRIDE - 1;
-/// Bits of the table; a power of two. Twice as many as would do: every place that is wrongly asked
-/// for costs more than the cache does.
+/// Bits of the table; a power of two. Twice the number needed: a false positive costs more than the
+/// cache space.
 const BITS: usize = 1 << 18;
-/// Bits of a hash that name a drawer of entries.
+/// Bits of a hash that select a bucket of entries.
 const DRAWERS: u32 = 12;
 /// The length of a code.
 const CODE: usize = 6;
-/// Bytes that are looked at together; a multiple of the stride.
+/// The number of bytes processed together; a multiple of the stride.
 const BLOCK: usize = 192;
-/// A block, and what a code that begins within it has beyond it.
+/// A block, and the rest of a code that begins within it.
 const SPAN: usize = BLOCK + CODE;
 
-/// Drawers of [`GramFrequency`]; a power of two.
+/// Buckets of [`GramFrequency`]; a power of two.
 const COUNTS: usize = 1 << 14;
 
 /// Finds literals and codes.
@@ -44,9 +46,9 @@ pub struct LineFilter {
     literals: Vec<&'static [u8]>,
     codes: BTreeSet<[u8; CODE]>,
     table: Box<[u64; BITS / 64]>,
-    /// What may be where the table says yes, by the first bits of its hash.
+    /// The candidates for a set bit, sorted by the first bits of the hash.
     entries: Vec<Entry>,
-    /// Where the entries begin whose hash has these first bits.
+    /// The start of the entries whose hash has these first bits.
     drawers: Vec<u16>,
 }
 
@@ -55,24 +57,24 @@ pub struct LineFilter {
 struct Entry {
     hash: u32,
     literal: u16,
-    /// Where in the literal.
+    /// The offset in the literal.
     at: u16,
 }
 
-/// What was found.
+/// A match.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Occurrence {
-    /// Which literal, by its place in the list; none for a code.
+    /// The index of the literal in the list; `None` for a code.
     pub literal: Option<usize>,
-    /// Where it begins.
+    /// The start offset.
     pub start: usize,
-    /// Where it ends.
+    /// The end offset.
     pub end: usize,
 }
 
 impl LineFilter {
-    /// For literals of at least six bytes without line feeds, and codes of six; `healthy` are lines
-    /// of the texts that will be searched in which nothing is to be found.
+    /// Creates a filter for literals of at least six bytes without line feeds, and codes of six;
+    /// `healthy` contains typical lines of the searched texts without a match.
     pub fn new(
         literals: Vec<&'static [u8]>,
         codes: impl Iterator<Item = &'static str>,
@@ -109,8 +111,7 @@ impl LineFilter {
         Self { literals, codes, table, entries, drawers }
     }
 
-    /// What is found first in `text`, not before `from`: nothing else is found on lines before its
-    /// own.
+    /// The first match in `text` from `from` on: the lines before that of the match have no match.
     pub fn next(&self, text: &[u8], from: usize) -> Option<Occurrence> {
         let mut at = from;
         while let Some(block) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>) {
@@ -131,7 +132,7 @@ impl LineFilter {
         earlier_of(literal, self.find_code(text, at, text.len()))
     }
 
-    /// Everything in `text`; a literal that occurs twice comes twice.
+    /// Passes all matches in `text` to `take`, repeated ones each time.
     pub fn all(&self, text: &[u8], mut take: impl FnMut(Option<usize>)) {
         for place in (0..text.len()).step_by(STRIDE) {
             self.find_literals_at(text, place, |found| take(found.literal));
@@ -141,7 +142,7 @@ impl LineFilter {
         }
     }
 
-    /// The literal that is found first at the places of a block.
+    /// The first literal with a gram at an examined position of a block.
     fn find_literal(
         &self,
         text: &[u8],
@@ -164,7 +165,7 @@ impl LineFilter {
         None
     }
 
-    /// The first code that begins at one of the places from `start` to `end`.
+    /// The first code that begins at one of the positions from `start` to `end`.
     fn find_code(&self, text: &[u8], start: usize, end: usize) -> Option<Occurrence> {
         memchr::memchr2_iter(b'E', b'W', &text[start..end]).find_map(|at| {
             let start = start + at;
@@ -180,7 +181,7 @@ impl LineFilter {
         self.table[bit / 64] >> (bit % 64) & 1 != 0
     }
 
-    /// The literals of which a gram stands at `place`.
+    /// The literals with a gram at `place`.
     fn find_literals_at(&self, text: &[u8], place: usize, mut take: impl FnMut(Occurrence)) {
         let Some(gram) = text.get(place..).and_then(<[u8]>::first_chunk::<GRAM>) else { return };
         let hash = hash(u32::from_le_bytes(*gram));
@@ -200,8 +201,8 @@ impl LineFilter {
     }
 }
 
-/// Entries by drawer, and where each drawer begins. To put them by hash would take much longer, and
-/// a drawer holds one or two.
+/// Sorts entries into buckets, and returns the start of each bucket. Sorting by hash would take
+/// much longer, and a bucket contains only one or two.
 fn sort_entries(entries: &[Entry]) -> (Vec<Entry>, Vec<u16>) {
     let mut ends = vec![0_usize; (1 << DRAWERS) + 1];
     for entry in entries {
@@ -222,7 +223,7 @@ fn sort_entries(entries: &[Entry]) -> (Vec<Entry>, Vec<u16>) {
     (sorted, drawers)
 }
 
-/// Which begins earlier.
+/// The one that begins earlier.
 fn earlier_of(one: Option<Occurrence>, other: Option<Occurrence>) -> Option<Occurrence> {
     match (one, other) {
         (Some(one), Some(other)) => Some(if other.start < one.start { other } else { one }),
@@ -230,7 +231,7 @@ fn earlier_of(one: Option<Occurrence>, other: Option<Occurrence>) -> Option<Occu
     }
 }
 
-/// Whether a code may begin at one of the places of a block.
+/// Whether a code may begin at one of the positions of a block.
 fn may_hold_code(block: &[u8; SPAN]) -> bool {
     let mut any = 0;
     for at in 0..BLOCK {
@@ -258,7 +259,7 @@ fn drawer_of(hash: u32) -> u32 {
     hash >> (u32::BITS - DRAWERS)
 }
 
-/// How often healthy lines show four bytes, or others of the same drawer.
+/// The frequency of four bytes in healthy lines, shared with others of the same bucket.
 struct GramFrequency(Box<[u16; COUNTS]>);
 
 impl GramFrequency {
@@ -275,8 +276,8 @@ impl GramFrequency {
         (hash(word(gram)) >> (u32::BITS - COUNTS.trailing_zeros())) as usize
     }
 
-    /// How much is lost by asking for a gram: what healthy lines show it, and what its letters let
-    /// expect where they do not.
+    /// The cost of looking up a gram: its frequency in healthy lines, plus an estimate from its
+    /// letters.
     fn cost(&self, gram: &[u8]) -> u32 {
         let letters = gram.iter().map(|byte| match byte {
             b'e' | b'a' | b'i' | b'o' | b'r' | b't' | b'n' | b's' | b' ' | b'0' => 3,

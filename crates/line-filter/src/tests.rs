@@ -7,7 +7,7 @@ fn filter() -> LineFilter {
     LineFilter::new(LITERALS.to_vec(), ["EI0006", "E10001"].into_iter(), "rank 0 is ready\n")
 }
 
-/// What a plain search finds.
+/// The result of a plain search.
 fn naive(text: &[u8]) -> BTreeSet<Option<usize>> {
     let literals = (0..LITERALS.len())
         .filter(|index| memchr::memmem::find(text, LITERALS[*index]).is_some())

@@ -1,16 +1,17 @@
-//! How far a right result may be from the exact one, and what a result beyond that means.
+//! The allowed distance of a correct result from the exact one, and the meaning of a larger
+//! distance.
 //!
 //! The bound of an element has three parts, none of which is chosen by hand:
 //!
 //! - the accumulation: `n` rounded operations in single precision, the type in which the chips
-//!   accumulate, are off by at most `gamma(n)` of the sum of the absolute terms, in whatever order
-//!   they run (Higham, *Accuracy and Stability of Numerical Algorithms*, chapter 3);
-//! - the result: one rounding to its type, half a unit in the last place, unless the type is that of
-//!   the accumulator;
+//!   accumulate, are off by at most `gamma(n)` of the sum of the absolute terms, in any order
+//!   (Higham, *Accuracy and Stability of Numerical Algorithms*, chapter 3);
+//! - the result: one rounding to its type, half a unit in the last place, unless the type is that
+//!   of the accumulator;
 //! - the underflow: a chip may flush numbers below the smallest normal one to zero.
 //!
-//! The rounding of the operands costs nothing: the reference starts from operands as the type has
-//! them, and no unit takes them in a narrower one.
+//! The rounding of the operands adds no error: the reference starts from operands that are rounded
+//! to the type, and no unit uses a narrower type for them.
 //!
 //! Integers and sums of integers that are exact in the type have a bound of zero.
 
@@ -18,19 +19,19 @@ use crate::{Difference, Dtype};
 
 /// The largest multiple of the bound that a doubtful element may reach.
 pub const FAR: f64 = 4.0;
-/// The share of elements beyond the bound that a doubtful result may have: one in so many.
+/// The allowed share of elements beyond the bound in a doubtful result: one in this number.
 const SHARE: u64 = 1000;
 
-/// What a difference means.
+/// The meaning of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Grade {
-    /// Few elements are beyond the bound, and none of them far: neither right nor wrong.
+    /// Few elements are beyond the bound, and none of them far: the result may be correct or wrong.
     Doubtful,
     /// The result is wrong.
     Wrong,
 }
 
-/// How far an element is from the right one.
+/// The distance of an element from the correct value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Distance {
     /// Within the bound.
@@ -42,7 +43,7 @@ pub enum Distance {
 }
 
 impl Distance {
-    /// Classifies a distance. What is no number is far from every number.
+    /// Classifies a distance. NaN is far from every number.
     pub fn new(distance: f64, bound: f64) -> Self {
         if distance <= bound {
             Self::Within
@@ -77,7 +78,7 @@ impl Dtype {
         }
     }
 
-    /// The smallest number with all its digits.
+    /// The smallest number with full precision.
     fn smallest_normal(self) -> f64 {
         match self {
             Self::Int32 => 0.0,
@@ -94,8 +95,8 @@ fn gamma(operations: usize, unit: f64) -> f64 {
     product / (1.0 - product)
 }
 
-/// The bound of one element: `result` is its exact value, `magnitude` the sum of its absolute terms,
-/// `operations` the rounded operations behind it.
+/// The bound of one element: `result` is its exact value, `magnitude` the sum of its absolute
+/// terms, `operations` the number of rounded operations.
 pub fn error_bound(dtype: Dtype, result: f64, magnitude: f64, operations: usize) -> f64 {
     let accumulated = gamma(operations, Dtype::Fp32.unit_roundoff()) * magnitude;
     // A result in single precision is the accumulator itself.
@@ -148,7 +149,7 @@ mod tests {
         assert_eq!(Distance::new(4.1, 1.0), Distance::Far);
         assert_eq!(Distance::new(f64::NAN, 1.0), Distance::Far);
         assert_eq!(Distance::new(f64::INFINITY, 1.0), Distance::Far);
-        // An exact lane tolerates nothing, so that nothing in it is doubtful.
+        // An exact lane has no tolerance, so nothing in it is doubtful.
         assert_eq!(Distance::new(0.0, 0.0), Distance::Within);
         assert_eq!(Distance::new(1e-9, 0.0), Distance::Far);
     }

@@ -1,10 +1,10 @@
-//! What an operator is given, and how its result is judged: exactly, by a check of a large
-//! product that is cheaper than the product, or within a bound that follows from the operation.
+//! Operands and expected results of operators: exact results, a check of a large product that is
+//! cheaper than the product, or a bound that follows from the operation.
 
 use crate::bound::{Distance, error_bound};
 use crate::{Difference, Dtype, Exact, Numbers, POISON, compare, compare_within};
 
-/// Operands and what is expected of the result.
+/// Operands and the expected result.
 #[derive(Debug)]
 pub struct Case {
     /// The left operand, encoded.
@@ -13,16 +13,16 @@ pub struct Case {
     pub other: Vec<u8>,
     /// Bytes of the result.
     pub size: usize,
-    /// What it has to be.
+    /// The expected result.
     pub expected: Expected,
 }
 
-/// What a result has to be.
+/// An expected result.
 #[derive(Debug)]
 pub enum Expected {
     /// These bytes.
     Exact(Vec<u8>),
-    /// The exact product of these matrices (rows after each other).
+    /// The exact product of these matrices (row by row).
     Product {
         /// The left one.
         left: Vec<i64>,
@@ -35,12 +35,12 @@ pub enum Expected {
     Near(Vec<Near>),
 }
 
-/// A number that a result may be off, and by how much.
+/// A number with the allowed error of a result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Near {
     /// The exact value.
     pub value: f64,
-    /// The largest distance of a right result.
+    /// The largest distance of a correct result.
     pub bound: f64,
 }
 
@@ -69,8 +69,8 @@ impl From<Exact> for Case {
     }
 }
 
-/// A product too large to be computed here: see [`Expected::differs`]. Its sums are exact in half
-/// precision for up to 4096 products, in brain float for up to 256.
+/// A product too large to compute here: see [`Expected::differs`]. Its sums are exact in half
+/// precision for up to 4096 products, in bfloat16 for up to 256.
 pub fn large_product(dtype: Dtype, shape: Shape, seed: u64) -> Case {
     let mut numbers = Numbers::new(seed);
     let mut draw =
@@ -99,7 +99,7 @@ pub fn near_addition(dtype: Dtype, count: usize, seed: u64) -> Case {
     let (other, b) = random(dtype, count, &mut numbers);
     let near = |(a, b): (&f64, &f64)| {
         let value = a + b;
-        // One operation is off by its own rounding alone, and not by that of its terms.
+        // The error of one operation is its own rounding, without that of its terms.
         Near { value, bound: error_bound(dtype, value, value.abs(), 1) }
     };
     let sums = a.iter().zip(&b).map(near).collect();
@@ -131,8 +131,8 @@ pub fn near_product(dtype: Dtype, size: usize, seed: u64) -> Case {
     Case { size: one.len(), one, other, expected: Expected::Near(sums) }
 }
 
-/// Numbers between -2 and 2, encoded, and as the type has them: the reference starts from what
-/// the device gets.
+/// Numbers between -2 and 2, encoded, and rounded to the type: the reference starts from the input
+/// of the device.
 fn random(dtype: Dtype, count: usize, numbers: &mut Numbers) -> (Vec<u8>, Vec<f64>) {
     let mut bytes = Vec::with_capacity(count * dtype.width());
     for _ in 0..count {
@@ -145,11 +145,11 @@ fn random(dtype: Dtype, count: usize, numbers: &mut Numbers) -> (Vec<u8>, Vec<f6
 }
 
 impl Expected {
-    /// Where `got` is not as expected.
+    /// The differences between `got` and the expected result.
     ///
-    /// A product C of A and B is checked by a vector r without zeros: `C r == A (B r)`, exactly.
-    /// One wrong element in a row always shows; several escape with a chance below 2^-20. Only
-    /// rows that differ are computed.
+    /// A product C of A and B is checked by a vector r without zeros: `C r == A (B r)`, exactly. A
+    /// single wrong element in a row is always detected; several escape with a chance below 2^-20.
+    /// Only rows that differ are computed.
     pub fn differs(&self, dtype: Dtype, got: &[u8]) -> Option<Difference> {
         match self {
             Self::Exact(expected) => elements(dtype, expected, got),
@@ -160,9 +160,9 @@ impl Expected {
         }
     }
 
-    /// How far random numbers are off: the largest distance from the right number, as a part of
-    /// that number, or of 1 where it is smaller, since a sum near zero has no relative error to
-    /// speak of. None where the result is exact.
+    /// The largest relative error of random numbers: the distance from the correct number, relative
+    /// to that number, or to 1 if it is smaller, because a sum near zero has no meaningful relative
+    /// error. `None` if the result is exact.
     pub fn relative_error(&self, dtype: Dtype, got: &[u8]) -> Option<f64> {
         let Self::Near(reference) = self else { return None };
         let errors =
@@ -182,7 +182,7 @@ pub fn elements(dtype: Dtype, expected: &[u8], got: &[u8]) -> Option<Difference>
     })
 }
 
-/// `got`, with the rows that are wrong replaced by the right ones.
+/// `got`, with wrong rows replaced by the correct ones.
 fn product_rows(dtype: Dtype, left: &[i64], right: &[i64], shape: Shape, got: &[u8]) -> Vec<u8> {
     let Shape { inner, columns, .. } = shape;
     let mut numbers = Numbers::new(got.len() as u64);
@@ -212,7 +212,7 @@ fn product_rows(dtype: Dtype, left: &[i64], right: &[i64], shape: Shape, got: &[
     expected
 }
 
-/// A number of moderate size that is an integer.
+/// A number of moderate size, if it is an integer.
 fn integer(value: f64) -> Option<i64> {
     #[expect(clippy::cast_possible_truncation, reason = "it is small and an integer")]
     let number =
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::{Grade, Pattern, product};
 
-    /// One wrong element among many always shows, wherever it is and however little it is off.
+    /// One wrong element among many is always detected, at any position and with any deviation.
     #[test]
     fn a_wrong_element_of_a_large_product_shows() {
         let (dtype, size) = (Dtype::Fp16, 16);
@@ -273,8 +273,8 @@ mod tests {
                 dtype.round(near.value, &mut got);
             }
             assert_eq!(case.expected.differs(dtype, &got), None, "{dtype:?}");
-            // Half a unit in the last place, and not nothing: but for single precision, in which
-            // these sums are exact.
+            // Half a unit in the last place and more than zero, except for single precision, in
+            // which these sums are exact.
             let error = case.expected.relative_error(dtype, &got).unwrap();
             let unit = match dtype {
                 Dtype::Bf16 => 1.0 / 256.0,
@@ -284,7 +284,7 @@ mod tests {
             assert!(error <= unit * 2.0, "{dtype:?}: {error}");
             assert!(dtype == Dtype::Fp32 || error > unit / 16.0, "{dtype:?}: {error}");
             let width = dtype.width();
-            // A quarter off, and no number.
+            // A deviation of a quarter, and NaN.
             for damage in [|value: f64| value * 1.25 + 0.1, |_| f64::NAN] {
                 let mut wrong = got.clone();
                 let mut element = Vec::new();
@@ -294,7 +294,7 @@ mod tests {
                 assert_eq!((found.wrong, found.first, found.far), (1, 7, 1), "{dtype:?}");
                 assert_eq!(found.grade(), Grade::Wrong);
             }
-            // The lowest bit of one element is doubtful at most, that of all is wrong.
+            // The lowest bit of one element is doubtful at most, the lowest bits of all are wrong.
             let mut wrong = got.clone();
             wrong[7 * width] ^= 1;
             let found = case.expected.differs(dtype, &wrong);
@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// A product of another shape, whose rows are longer or shorter than its columns.
+    /// A non-square product, whose rows are longer or shorter than its columns.
     #[test]
     fn products_may_be_oblong() {
         let dtype = Dtype::Fp16;

@@ -1,15 +1,15 @@
-//! Right numbers: element types, reproducible inputs, and comparisons that name what is wrong.
+//! Correct numbers: element types, reproducible inputs, and comparisons that classify errors.
 //!
 //! Must not touch: devices, files, clocks. It computes.
 //!
-//! The lane that decides uses small integers. Every operand, partial sum and result is exact in
-//! the type, so that the order of a summation does not matter and one wrong bit is one wrong
-//! element: there is nothing to tolerate.
+//! The decisive lane uses small integers. Every operand, partial sum and result is exact in the
+//! type, so that the order of a summation does not matter and one wrong bit is one wrong element:
+//! no tolerance is needed.
 //!
-//! A second lane uses random numbers, whose results are rounded: how far they may be off is derived
-//! in [`bound`], and so is what a result beyond that means, for both lanes.
+//! A second lane uses random numbers, whose results are rounded. [`bound`] derives their allowed
+//! error, and the meaning of a larger one, for both lanes.
 //!
-//! A crate of its own, so that tests do not compute with unoptimised arithmetic.
+//! A separate crate, so that tests do not compute with unoptimized arithmetic.
 
 pub mod bound;
 mod lanes;
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 pub use bound::{Distance, FAR, Grade, error_bound};
 pub use lanes::{Case, Expected, Shape, elements, large_product, near_addition, near_product};
 
-/// What results are filled with before an operator runs.
+/// The fill byte of results before an operator runs.
 pub const POISON: u8 = 0xa5;
 
 /// An element type that the operators are tried with.
@@ -45,7 +45,7 @@ impl Dtype {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Int32, Self::Fp16, Self::Fp32, Self::Bf16];
 
-    /// The name, as in the options and in JSON.
+    /// The name in the options and in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Int32 => "int32",
@@ -57,7 +57,7 @@ impl Dtype {
 }
 
 impl Dtype {
-    /// The number of the type in the headers.
+    /// The value of the type in the headers.
     pub const fn acl(self) -> i32 {
         match self {
             Self::Int32 => ACL_INT32,
@@ -75,7 +75,7 @@ impl Dtype {
         }
     }
 
-    /// The largest operand of an addition whose result is exact, its low bits used.
+    /// The largest operand of an addition with an exact result that uses its low bits.
     const fn addend(self) -> i64 {
         match self {
             Self::Int32 => (1 << 29) - 1,
@@ -85,7 +85,7 @@ impl Dtype {
         }
     }
 
-    /// An integer that is exact in this type.
+    /// Encodes an integer that is exact in this type.
     pub fn encode(self, value: i64, out: &mut Vec<u8>) {
         match self {
             #[expect(clippy::cast_possible_truncation, reason = "operands are below 2^30")]
@@ -96,7 +96,7 @@ impl Dtype {
         }
     }
 
-    /// A number, rounded to this type.
+    /// Encodes a number, rounded to this type.
     pub fn round(self, value: f64, out: &mut Vec<u8>) {
         #[expect(clippy::cast_possible_truncation, reason = "that is the rounding")]
         let single = value as f32;
@@ -109,7 +109,7 @@ impl Dtype {
         }
     }
 
-    /// An element as a number; an integer exactly.
+    /// Decodes an element; an integer exactly.
     pub fn decode(self, bytes: &[u8]) -> f64 {
         match (self, bytes) {
             (Self::Int32, &[a, b, c, d]) => f64::from(i32::from_le_bytes([a, b, c, d])),
@@ -130,7 +130,7 @@ fn single(value: i64) -> f32 {
     single
 }
 
-/// Single precision to half: to the nearest, ties to even.
+/// Converts single precision to half: to the nearest, ties to even.
 pub fn to_f16(value: f32) -> u16 {
     let bits = value.to_bits();
     let sign = (bits >> 16) & 0x8000;
@@ -140,7 +140,8 @@ pub fn to_f16(value: f32) -> u16 {
     } else if size >= 0x477f_f000 {
         0x7c00
     } else if size < 0x3880_0000 {
-        // Below the smallest normal: adding 0.5 rounds at the last place of a subnormal half.
+        // Below the smallest normal number, adding 0.5 rounds at the last place of a subnormal
+        // half.
         (f32::from_bits(size) + 0.5).to_bits() - 0x3f00_0000
     } else {
         ((size + 0xfff + ((size >> 13) & 1)) >> 13) - (112 << 10)
@@ -150,7 +151,7 @@ pub fn to_f16(value: f32) -> u16 {
     half
 }
 
-/// Half precision to double.
+/// Converts half precision to double.
 pub fn from_f16(bits: u16) -> f64 {
     let fraction = f64::from(bits & 0x3ff);
     let size = match (bits >> 10) & 0x1f {
@@ -162,7 +163,7 @@ pub fn from_f16(bits: u16) -> f64 {
     if bits & 0x8000 == 0 { size } else { -size }
 }
 
-/// Single precision to brain float: to the nearest, ties to even.
+/// Converts single precision to bfloat16: to the nearest, ties to even.
 pub fn to_bf16(value: f32) -> u16 {
     let bits = value.to_bits();
     if value.is_nan() {
@@ -208,7 +209,7 @@ pub struct Exact {
     pub result: Vec<u8>,
 }
 
-/// The seeds of the inputs that are used.
+/// The seeds of the inputs.
 pub const SEEDS: [u64; 2] = [0xadd, 0x3a7];
 
 /// `count` additions.
@@ -219,7 +220,7 @@ pub fn addition(dtype: Dtype, count: usize, seed: u64) -> Exact {
     for _ in 0..count {
         let (mut a, b) = (numbers.within(limit), numbers.within(limit));
         if a + b == 0 {
-            // A wrong sign of zero could not be told from a right one.
+            // With a zero sum, a wrong sign would be undetectable.
             a = if a == limit { a - 1 } else { a + 1 };
         }
         dtype.encode(a, &mut exact.one);
@@ -229,9 +230,9 @@ pub fn addition(dtype: Dtype, count: usize, seed: u64) -> Exact {
     exact
 }
 
-/// A product of square matrices of `size`. Operands are at most 3 and 2 in size, so that sums
-/// over up to 256 products stay exact: below 2048 in half precision and, as drawn here, below
-/// 256 in brain float.
+/// A product of square matrices of `size`. Operands are at most 3 and 2 in size, so that sums over
+/// up to 256 products stay exact: below 2048 in half precision and, as drawn here, below 256 in
+/// bfloat16.
 pub fn product(dtype: Dtype, size: usize, seed: u64) -> Exact {
     let mut numbers = Numbers::new(seed);
     let mut draw =
@@ -253,29 +254,29 @@ pub fn product(dtype: Dtype, size: usize, seed: u64) -> Exact {
     Exact { one: encode(&left), other: encode(&right), result: encode(&sums) }
 }
 
-/// How data is wrong.
+/// The pattern of wrong data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// One element.
     Single,
-    /// Elements side by side.
+    /// Adjacent elements.
     Block,
-    /// Elements here and there.
+    /// Elements that are not adjacent.
     Scattered,
     /// All of them.
     All,
-    /// No number.
+    /// Not a number.
     Nan,
-    /// Zero where other numbers should be.
+    /// Zero instead of other numbers.
     Zeros,
-    /// Nothing was written: what was put there before is still there.
+    /// Nothing was written: the previous content is unchanged.
     Unwritten,
 }
 
 impl Pattern {
-    /// The name, as in JSON.
+    /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Single => "single",
@@ -289,32 +290,32 @@ impl Pattern {
     }
 }
 
-/// Where two arrays differ.
+/// The difference between two arrays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// How.
+    /// The pattern.
     pub pattern: Pattern,
-    /// How many elements.
+    /// The number of wrong elements.
     pub wrong: u64,
-    /// Of how many.
+    /// The total number of elements.
     pub total: u64,
-    /// How many of them are beyond four times the error bound.
+    /// The number of elements beyond four times the error bound.
     #[serde(default, skip_serializing_if = "is_none")]
     pub far: u64,
-    /// How many of them hold what was put there before.
+    /// The number of wrong elements with the previous content.
     #[serde(default, skip_serializing_if = "is_none")]
     pub poisoned: u64,
-    /// How many of them are infinite or no number.
+    /// The number of wrong elements that are infinite or NaN.
     #[serde(default, skip_serializing_if = "is_none")]
     pub not_finite: u64,
-    /// The first of them.
+    /// The index of the first one.
     pub first: u64,
-    /// The last of them.
+    /// The index of the last one.
     pub last: u64,
-    /// What the first one should be.
+    /// The expected value of the first one.
     pub expected: String,
-    /// What it is.
+    /// Its actual value.
     pub got: String,
 }
 
@@ -323,8 +324,8 @@ fn is_none(count: &u64) -> bool {
     *count == 0
 }
 
-/// Compares elements of `width` bytes bit by bit; of `floats`, zeros of both signs are the same.
-/// `poison` is what stood there before; `show` writes an element, and says whether it is a number.
+/// Compares elements of `width` bytes bit by bit; with `floats`, zeros of both signs are equal.
+/// `poison` is the previous content; `show` formats an element, and returns whether it is a number.
 pub fn compare(
     expected: &[u8],
     got: &[u8],
@@ -339,7 +340,7 @@ pub fn compare(
     })
 }
 
-/// As [`compare`], with the distance that `measure` finds for the element at an index.
+/// Like [`compare`], with the distance that `measure` returns for the element at an index.
 pub fn compare_within(
     expected: &[u8],
     got: &[u8],
@@ -399,7 +400,7 @@ fn is_zero(element: &[u8]) -> bool {
     matches!(*last, 0 | 0x80) && rest.iter().all(|byte| *byte == 0)
 }
 
-/// Words of eight bytes that hold their own address, from 0, mixed with `mask`; `size` in bytes.
+/// Words of eight bytes that contain their own address, from 0, mixed with `mask`; `size` in bytes.
 pub fn addresses(size: usize, mask: u64) -> Vec<u8> {
     let mut bytes = vec![0; size];
     for (address, word) in (0u64..).step_by(8).zip(bytes.chunks_exact_mut(8)) {
@@ -439,7 +440,7 @@ mod tests {
         assert_eq!(to_bf16(259.0), to_bf16(260.0));
     }
 
-    /// What makes the exact lane exact: nothing is rounded.
+    /// The condition of the exact lane: nothing is rounded.
     #[test]
     fn inputs_and_results_are_exact_in_their_types() {
         for dtype in Dtype::ALL {
@@ -477,15 +478,15 @@ mod tests {
         }
     }
 
-    /// Every single bit of every result word shows, in all types.
+    /// Every flipped bit of every result word is detected, in all types.
     #[test]
     fn every_flipped_bit_is_seen() {
         for dtype in Dtype::ALL {
             let exact = addition(dtype, 4096, 3);
             assert_eq!(difference(dtype, &exact.result, &exact.result), None);
             let mut got = exact.result.clone();
-            // All bits of all words. Each is looked at in its own word: that the rest is the
-            // same was compared above.
+            // All bits of all words. Each is examined in its own word, because the rest was
+            // compared above.
             for byte in 0..got.len() {
                 let at = byte / dtype.width();
                 let from = at * dtype.width()..(at + 1) * dtype.width();
@@ -499,7 +500,7 @@ mod tests {
         }
     }
 
-    /// Every single bit of an operand shows in the sum of integers.
+    /// Every flipped bit of an operand changes the sum of integers.
     #[test]
     fn every_flipped_bit_of_an_integer_operand_is_seen() {
         let exact = addition(Dtype::Int32, 4096, 3);

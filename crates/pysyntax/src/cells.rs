@@ -1,17 +1,18 @@
-//! Cells of notebooks, written so that the parser comes to its end.
+//! Cells of notebooks, rewritten so that the parser terminates.
 //!
-//! Where it looks for an expression and finds a line that begins with `?`, `/`, `;` or `,`, a command of
-//! IPython, the parser (ruff_python_parser 0.0.10) panics: it takes for granted that there is none, which
-//! does not hold while it recovers from an error before. So no line of what it is given begins so:
-//! a command becomes one that begins with `%`, and a line that goes on with what is open in the lines above
-//! goes on in the last of them. All else keeps its place.
+//! If the parser (ruff_python_parser 0.0.10) expects an expression and finds a line that begins
+//! with `?`, `/`, `;` or `,`, which is a command of IPython, it panics: it assumes that there is no
+//! such line, which is wrong while it recovers from an earlier error. So its input contains no such
+//! line: a command is changed to begin with `%`, and a line that continues an open construct of the
+//! lines above is joined to the last of them. Everything else keeps its position.
 
 use std::borrow::Cow;
 
-/// What a command begins with that the parser may stumble over.
+/// First bytes of commands at which the parser may panic.
 const STUMBLES: [u8; 4] = [b'?', b'/', b';', b','];
 
-/// The text of cells, with all bytes in their places and no line that begins like such a command.
+/// The text of cells, with all bytes in their positions and no line that begins like such a
+/// command.
 pub(super) fn parsable(text: &str) -> Cow<'_, str> {
     let mut at = 0;
     let risky = text.split_inclusive(['\n', '\r']).any(|line| {
@@ -24,7 +25,7 @@ pub(super) fn parsable(text: &str) -> Cow<'_, str> {
     }
     let mut scan = Scan { bytes: text.as_bytes().to_vec(), level: 0, comments: Vec::new() };
     scan.run();
-    // Only whole characters are overwritten.
+    // Only complete characters are overwritten.
     String::from_utf8(scan.bytes).map_or(Cow::Borrowed(""), Cow::Owned)
 }
 
@@ -38,9 +39,9 @@ fn ends_line(byte: u8) -> bool {
 
 struct Scan {
     bytes: Vec<u8>,
-    /// How many brackets are open.
+    /// The number of open brackets.
     level: usize,
-    /// Where the comments stand that were passed.
+    /// The ranges of the comments so far.
     comments: Vec<(usize, usize)>,
 }
 
@@ -75,8 +76,8 @@ impl Scan {
         end.map_or(self.bytes.len(), |end| from + end)
     }
 
-    /// At the beginning of a line outside of strings: behind its indentation, or behind all of it where it
-    /// is a command.
+    /// Handles the beginning of a line outside of strings. Returns the position behind its
+    /// indentation, or, for a command, behind the line.
     fn line(&mut self, start: usize) -> usize {
         let at = start + indentation(&self.bytes[start..]);
         if self.level > 0 {
@@ -88,7 +89,7 @@ impl Scan {
             Some(b'%' | b'!') => {}
             _ => return at,
         }
-        // A backslash takes the next line along.
+        // A backslash continues the command on the next line.
         let mut end = self.end_of_line(at);
         while self.bytes[..end].ends_with(b"\\") && end < self.bytes.len() {
             let next = self.escaped(end - 1);
@@ -97,7 +98,7 @@ impl Scan {
         end
     }
 
-    /// Behind a backslash and what it escapes: a character, or the end of a line.
+    /// The position behind a backslash and the escaped character or line end.
     fn escaped(&mut self, at: usize) -> usize {
         let mut next = at + 1;
         match self.bytes.get(next) {
@@ -109,7 +110,8 @@ impl Scan {
         next
     }
 
-    /// Behind the string that begins at a quote; at the end of the line where it has no other end.
+    /// The position behind the string that begins at a quote; the end of the line if it is not
+    /// terminated.
     fn string(&mut self, start: usize, quote: u8) -> usize {
         let triple = self.bytes[start..].starts_with(&[quote; 3]);
         let mut at = start + if triple { 3 } else { 1 };
@@ -129,8 +131,9 @@ impl Scan {
         at
     }
 
-    /// Lets what stands at `at`, the first of its line, go on in the last line above it that says
-    /// something, where it begins as what the parser stumbles over; with `%` where there is no such line.
+    /// Joins the text at `at`, the first of its line, to the last line above with content, if it
+    /// begins with a byte at which the parser may panic; replaces that byte by `%` if there is no
+    /// such line.
     fn join(&mut self, at: usize) {
         if !self.bytes.get(at).is_some_and(|byte| STUMBLES.contains(byte)) {
             return;
@@ -217,7 +220,7 @@ mod tests {
                 let first = line.as_bytes().get(indentation(line.as_bytes()));
                 prop_assert!(!first.is_some_and(|byte| STUMBLES.contains(byte)), "{text:?} {parsable:?}");
             }
-            // It comes to its end, one way or the other.
+            // It terminates in either case.
             let _ = on_enough_stack(&text, || parse_module(&text, true).map(drop));
         }
     }

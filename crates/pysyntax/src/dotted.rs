@@ -1,23 +1,23 @@
-//! Dotted names: `torch.nn.functional.relu`. They are short and taken apart at every use of a name,
-//! where the searchers of the library take longer to set up than to search.
+//! Dotted names: `torch.nn.functional.relu`. They are short and split at every use of a name, and
+//! the searchers of the library take longer to set up than to search.
 
-/// What stands before the first dot.
+/// The part before the first dot.
 pub fn first(path: &str) -> &str {
     path.bytes().position(|byte| byte == b'.').map_or(path, |dot| &path[..dot])
 }
 
-/// What stands behind the last dot.
+/// The part behind the last dot.
 pub fn last(path: &str) -> &str {
     split_last(path).map_or(path, |(_, last)| last)
 }
 
-/// What stands before and behind the last dot; nothing where there is none.
+/// The parts before and behind the last dot; `None` without a dot.
 pub fn split_last(path: &str) -> Option<(&str, &str)> {
     let dot = path.bytes().rposition(|byte| byte == b'.')?;
     Some((&path[..dot], &path[dot + 1..]))
 }
 
-/// A name in what has another one.
+/// Appends a name to the path that contains it.
 pub fn join(base: &str, name: &str) -> String {
     let mut path = String::with_capacity(base.len() + 1 + name.len());
     path.push_str(base);

@@ -1,6 +1,7 @@
 //! Python sources as trees: parsing, scopes, names, and the code cells of notebooks.
 //!
-//! Must not touch: rules, tables, files. It knows the language and nothing of torch.
+//! Must not touch: rules, tables, files. It depends only on the language and is independent of
+//! torch.
 
 mod cells;
 mod depth;
@@ -31,7 +32,7 @@ pub struct SyntaxError {
 ///
 /// # Errors
 ///
-/// Errors of `work`, or an error of its own if the text nests deeper than any stack allows.
+/// Errors of `work`, or a separate error if the text nests deeper than any stack allows.
 pub fn on_enough_stack<T: Send>(
     text: &str,
     work: impl FnOnce() -> Result<T, SyntaxError> + Send,
@@ -58,7 +59,7 @@ fn too_deep(line: u32) -> SyntaxError {
     SyntaxError { line, message: "nested deeper than this tool reads".to_owned() }
 }
 
-/// The first place of a text that does not parse.
+/// The first syntax error of a text.
 pub fn first_error(parsed: &ruff_python_parser::Parsed<Mod>, text: &str) -> Option<SyntaxError> {
     let error = parsed.errors().first()?;
     let offset = error.location.start().to_usize().min(text.len());
@@ -69,12 +70,12 @@ pub fn first_error(parsed: &ruff_python_parser::Parsed<Mod>, text: &str) -> Opti
     })
 }
 
-/// The tree of a source, or of the cells of a notebook, where `!command` and `%magic` lines stand
-/// too. What walks it calls [`on_enough_stack`] first.
+/// The tree of a source, or of the cells of a notebook, which can also contain `!command` and
+/// `%magic` lines. Callers that walk it call [`on_enough_stack`] first.
 ///
 /// # Errors
 ///
-/// With the first place that does not parse.
+/// With the first syntax error.
 pub fn parse_module(text: &str, cells: bool) -> Result<Mod, SyntaxError> {
     let parsed = parse(text, cells);
     first_error(&parsed, text).map_or_else(|| Ok(parsed.into_syntax()), Err)

@@ -1,5 +1,5 @@
-//! A race for everything that writes: a directory below a root is replaced by a link that leads
-//! out of it, and back, as fast as a thread can.
+//! A race for tests of all code that writes: a thread replaces a directory below a root by a link
+//! that leads out of it, and back, as fast as possible.
 #![expect(
     clippy::disallowed_methods,
     clippy::missing_panics_doc,
@@ -14,11 +14,11 @@ use std::thread::JoinHandle;
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-/// Exchanges without which a race shows nothing.
+/// The minimum number of exchanges for a meaningful race.
 const ENOUGH: u64 = 200;
 
-/// The least number of rounds: the variable `ASCEND_DOCTOR_ROUNDS`, or few enough for every run of
-/// the tests.
+/// The minimum number of rounds: the variable `ASCEND_DOCTOR_ROUNDS`, or few enough for every run
+/// of the tests.
 fn least_rounds() -> u64 {
     let asked = std::env::var("ASCEND_DOCTOR_ROUNDS").ok();
     asked.and_then(|asked| asked.parse().ok()).unwrap_or(1_000)
@@ -34,10 +34,10 @@ pub struct Race {
 }
 
 impl Race {
-    /// A root in which `name` is a directory or a link to a directory outside, in turn.
+    /// Creates a root in which `name` is alternately a directory and a link to a directory outside.
     #[must_use]
     pub fn start(name: &str) -> Self {
-        // In memory, so that waiting for the disk does not make the rounds few.
+        // In memory, so that waiting for the disk does not reduce the number of rounds.
         let memory = Path::new("/dev/shm");
         let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
         let base = tempfile::Builder::new().prefix("race-").tempdir_in(place).unwrap();
@@ -51,7 +51,7 @@ impl Race {
         let (stopped, count, path) = (Arc::clone(&stop), Arc::clone(&swaps), root.join(name));
         let thread = std::thread::spawn(move || {
             while !stopped.load(Ordering::Relaxed) {
-                // One of both may be missing for a moment, if the writer removes it.
+                // One of them may be missing for a moment, if the writer removes it.
                 if renameat_with(CWD, &path, CWD, &other, RenameFlags::EXCHANGE).is_ok() {
                     count.fetch_add(1, Ordering::Relaxed);
                 }
@@ -61,7 +61,7 @@ impl Race {
         Self { base, name: name.to_owned(), stop, swaps, thread: Some(thread) }
     }
 
-    /// The rounds. On a busy machine the exchanges are few: then there are more rounds, up to a
+    /// The rounds. On a busy machine there are few exchanges, and therefore more rounds, up to a
     /// hundred times as many.
     pub fn rounds(&self) -> impl Iterator<Item = u64> + '_ {
         let least = least_rounds();
@@ -80,12 +80,12 @@ impl Race {
         self.base.path().canonicalize().unwrap().join("outside")
     }
 
-    /// Writes a file into the directory that is exchanged, and one with the same content outside:
-    /// whoever compares contents cannot tell them apart.
+    /// Writes a file into the exchanged directory, and one with the same content outside, so that
+    /// comparing contents cannot distinguish them.
     pub fn lay(&self, file: &str, content: &str) {
         std::fs::write(self.outside().join(file), content).unwrap();
         let kinds = ["", ".other"].map(|end| self.root().join(format!("{}{end}", self.name)));
-        // One of both is the directory; the exchange may come in between.
+        // One of them is the directory; an exchange may happen in between.
         for _ in 0..1_000 {
             for path in &kinds {
                 let Ok(dir) = rustix::fs::open(
@@ -110,7 +110,7 @@ impl Race {
         panic!("the directory is never there");
     }
 
-    /// Checks that outside is nothing but the files of [`Race::lay`] with `content`.
+    /// Checks that the outside contains only the files of [`Race::lay`] with `content`.
     pub fn assert_outside(&self, content: Option<&str>) {
         for entry in std::fs::read_dir(self.outside()).unwrap() {
             let path = entry.unwrap().path();
@@ -121,7 +121,7 @@ impl Race {
         assert_eq!(laid, usize::from(content.is_some()), "number of files outside");
     }
 
-    /// Ends the race. Returns how often the directory was exchanged, which is often enough.
+    /// Ends the race. Returns the number of exchanges, which is at least the minimum.
     pub fn finish(mut self) -> u64 {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.take().unwrap().join().unwrap();

@@ -1,4 +1,4 @@
-//! Rows of values for spreadsheets and scripts: CSV as RFC 4180 describes it.
+//! Rows of values for spreadsheets and scripts: CSV according to RFC 4180.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ pub fn write_rows(head: &[&str], rows: &[Vec<String>], out: &mut dyn Write) -> i
     writer.flush()
 }
 
-/// A cell that no spreadsheet takes for a formula: values come from the examined machine.
+/// A cell that no spreadsheet interprets as a formula: values come from the examined machine.
 fn inert(cell: &str) -> Cow<'_, str> {
     let escaped = escape_line(cell);
     if escaped.starts_with(['=', '+', '-', '@']) && escaped.parse::<f64>().is_err() {

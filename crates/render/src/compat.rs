@@ -15,17 +15,17 @@ use data::{
     ui,
 };
 
-/// What the page shows.
+/// The content of the page.
 pub struct CompatPage<'a> {
-    /// Machine, provenance, and why there is no advice.
+    /// Machine, provenance, and the reason if there is no advice.
     pub report: &'a Report,
-    /// The rows that the filters left.
+    /// The rows that match the filters.
     pub matrix: &'a Matrix,
-    /// What to install.
+    /// The versions to install.
     pub advice: Option<&'a Plan>,
 }
 
-/// Writes a page about versions that fit together.
+/// Writes a page about compatible versions.
 pub fn render_compat(page: &CompatPage<'_>, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let say = |label: ui::Label| label.get(style.lang);
     let heading = |label: ui::Label| style.paint.bold(&say(label));
@@ -170,7 +170,7 @@ fn write_tables(matrix: &Matrix, style: Style, out: &mut dyn Write) -> io::Resul
     )
 }
 
-/// Four columns, of which the third is wrapped.
+/// Writes a table of four columns, of which the third is wrapped.
 fn write_table(
     title: &str,
     head: [&str; 4],
@@ -198,7 +198,7 @@ fn write_table(
             let mut text = String::new();
             let padded = [(cell(0), first), (cell(1), second), (middle, third), (cell(3), last)];
             for (cell, columns) in padded.into_iter().filter(|&(_, columns)| columns > 0) {
-                // Not by `format!`, which counts a Chinese character as one column.
+                // Padded manually: `format!` counts a Chinese character as one column.
                 let pad = " ".repeat(columns.saturating_sub(cell.width()));
                 text.push_str(&format!("  {cell}{pad}"));
             }

@@ -7,8 +7,8 @@ use super::line::open_reason;
 use base::report::{Evidence, EvidenceKind, ExitStatus, Finding, Report};
 use base::text::escape_line;
 
-/// Writes a line for each place of each finding, and a line for each reason that left the run
-/// without a verdict. A report without either is empty.
+/// Writes a line for each place of each finding, and a line for each reason of an inconclusive
+/// result. A report without either is empty.
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     for finding in &report.findings {
         for place in places(finding) {
@@ -22,7 +22,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-/// All lines of files; without any, the first file or else the first other evidence.
+/// All lines of files; if there are none, the first file or else the first other evidence.
 pub(super) fn places(finding: &Finding) -> Vec<Option<&Evidence>> {
     let is_file = |evidence: &&Evidence| evidence.kind == EvidenceKind::File;
     let lines = finding.evidence.iter().filter(is_file).filter(|evidence| evidence.line.is_some());

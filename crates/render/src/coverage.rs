@@ -1,4 +1,4 @@
-//! The verdict in words: the sentence at the top, a line for each link, and the open points.
+//! The verdict as text: the sentence at the top, a line for each link, and the open points.
 
 use std::io::{self, Write};
 
@@ -16,7 +16,7 @@ pub(super) fn headline(report: &Report, lang: Lang) -> Option<String> {
 }
 
 /// The sentence at the end of a check of a machine: the goal that it is ready for, or the first
-/// thing to do. Whoever scrolls to the end of a long report needs one of them.
+/// step to take. A reader who scrolls to the end of a long report needs one of them.
 pub(super) fn closing(report: &Report, lang: Lang) -> Option<String> {
     let proof = report.proof.as_ref().filter(|_| report.command == "check")?;
     let first = |is: fn(&Coverage) -> bool| {
@@ -24,7 +24,7 @@ pub(super) fn closing(report: &Report, lang: Lang) -> Option<String> {
         Some(&required.find(|link| is(&link.coverage))?.coverage)
     };
     let step = match proof.verdict() {
-        // A machine that nothing is known to be meant for is ready for nothing.
+        // Without a known purpose, a machine is ready for nothing.
         Verdict::Pass if proof.goal.id == "inventory" => return None,
         Verdict::Pass => return headline(report, lang),
         Verdict::Fail => {
@@ -46,7 +46,7 @@ pub(super) fn closing(report: &Report, lang: Lang) -> Option<String> {
     Some(labeled_sentence(&ui::FIRST_STEP.get(lang), &escape_line(&step), lang))
 }
 
-/// A fact that could not be judged.
+/// A fact that could not be established.
 pub(super) struct OpenPoint {
     /// The link, with its reason.
     pub(super) reason: String,
@@ -68,8 +68,8 @@ impl OpenPoint {
     }
 }
 
-/// The links that were not examined and have this need; for [`Need::Required`] also the reasons
-/// why a lookup has no answer.
+/// The links that were not examined and have this need; for [`Need::Required`] also the reasons of
+/// unanswered lookups.
 pub(super) fn open_points(report: &Report, need: Need, lang: Lang) -> Vec<OpenPoint> {
     let links = report.proof.iter().flat_map(|proof| &proof.links);
     let links = links.filter(|link| link.need == need).filter_map(|link| {
@@ -100,7 +100,7 @@ pub(super) fn mark(link: &Link) -> &'static str {
     }
 }
 
-/// What a line tells of a link behind its name.
+/// The text of a link behind its name.
 pub(super) fn detail(link: &Link, lang: Lang) -> String {
     let text = match &link.coverage {
         Coverage::Shown if !link.warnings.is_empty() => link.warnings.join(", "),
@@ -116,8 +116,8 @@ pub(super) fn detail(link: &Link, lang: Lang) -> String {
     escape_line(&text).into_owned()
 }
 
-/// Writes a line for each link: required ones, and all others that were judged. Supporting links
-/// without evidence come after the findings. Links that do not apply are left out.
+/// Writes a line for each link: required ones, and all others that were evaluated. Supporting links
+/// without evidence come after the findings. Links that do not apply are omitted.
 pub(super) fn write_links(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let Some(proof) = &report.proof else { return Ok(()) };
     let shown = |link: &&Link| match link.coverage {

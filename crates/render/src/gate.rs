@@ -1,4 +1,4 @@
-//! The gate in words and for programs: what turns verdict and findings into the exit status.
+//! The gate as text and as JSON: the rules that turn verdict and findings into the exit status.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use base::report::{FailOn, Gate, GateSetting, OnInconclusive, Report};
 use base::text::{Lang, Text, escape_line};
 use data::ui;
 
-/// The gate as JSON and SARIF have it.
+/// The gate in JSON and SARIF.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct GateJson<'a> {
@@ -28,7 +28,7 @@ impl<'a> From<&'a Report> for GateJson<'a> {
     }
 }
 
-/// What differs from a run without settings; none where nothing does.
+/// The differences from a run without settings; `None` if there are none.
 pub(super) fn describe(gate: &Gate) -> Option<Text> {
     if gate.is_default() {
         return None;

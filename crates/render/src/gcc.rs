@@ -1,9 +1,9 @@
 //! Diagnostics in the form of GCC, which editors and their problem matchers read:
 //! `path:line:column: severity: message [ID]`.
 //!
-//! Findings name lines and no columns, and some name a file only. Editors require both numbers,
-//! so a missing one is 1. A finding without a file starts with the name of the program, as the
-//! compiler writes `cc1: error: …`.
+//! Findings name lines without columns, and some name only a file. Editors require both numbers, so
+//! a missing one is 1. A finding without a file starts with the name of the program, like
+//! `cc1: error: …` of the compiler.
 
 use std::io::{self, Write};
 
@@ -14,11 +14,11 @@ use super::line::open_reason;
 use base::report::{Evidence, EvidenceKind, ExitStatus, Finding, Report, Severity};
 use base::text::escape_line;
 
-/// The place of what has no file.
+/// The place of findings without a file.
 const PROGRAM: &str = "ascend-doctor";
 
 /// Writes a line for each place of each finding, and one for the reason of the exit status if no
-/// finding has it.
+/// finding explains it.
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;
     for finding in &report.findings {

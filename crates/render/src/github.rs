@@ -1,7 +1,7 @@
 //! Annotations of GitHub Actions: one workflow command per place of a finding.
 //!
-//! The runner reads `::error file=…,line=…,title=…::message` from the log of a step. Unescaped
-//! text of the examined machine could add properties, or commands of its own.
+//! The runner reads `::error file=…,line=…,title=…::message` from the log of a step. Unescaped text
+//! of the examined machine could add properties, or separate commands.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ use base::report::{Evidence, EvidenceKind, ExitStatus, Finding, Report, Severity
 use base::text::{Lang, escape_line};
 use data::ui;
 
-/// Writes the findings, and the verdict where no finding has the reason of the exit status.
+/// Writes the findings, and the verdict if no finding explains the exit status.
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;
     for finding in &report.findings {
@@ -58,7 +58,7 @@ fn annotation(finding: &Finding, place: Option<&Evidence>, lang: Lang) -> String
     format!("::{level} {}::{}", properties.join(","), lines.join("%0A"))
 }
 
-/// A message: line breaks of its own become visible text before.
+/// A message: line breaks within it become visible text first.
 fn escape_data(text: &str) -> String {
     escape_line(text).replace('%', "%25")
 }

@@ -1,8 +1,8 @@
-//! The report for programs: `ascend-doctor/<command>/2`, described by
+//! The report as JSON: `ascend-doctor/<command>/2`, described by
 //! `docs/schema/report-2.schema.json`.
 //!
-//! These structures are frozen: they are not the internal ones, so that the inside may change
-//! and the format may not.
+//! These structures are frozen. They are separate from the internal ones, so that the internals may
+//! change without changing the format.
 
 use std::collections::BTreeMap;
 
@@ -22,11 +22,11 @@ use data::goals;
 pub struct JsonReport<'a> {
     /// The ID of this shape.
     schema: String,
-    /// The program.
+    /// The ID of this format.
     tool: Tool,
     /// The subcommand.
     command: &'a str,
-    /// What was examined, for people: a host, a root, files.
+    /// The examined object, for display: a host, a root, files.
     subject: &'a str,
     /// When the report was created, in seconds since 1970, UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,30 +40,30 @@ pub struct JsonReport<'a> {
     /// Every fact that the goal needs, in the order of the chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     coverage: Option<&'a [Link]>,
-    /// It follows from the required links and nothing else.
+    /// The verdict, which follows only from the required links.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<Verdict>,
     /// How verdict and findings become the exit status.
     gate: GateJson<'a>,
     /// Findings by severity, without consequences, and rules by outcome.
     summary: Summary,
-    /// The gravest first.
+    /// The most severe first.
     findings: Vec<JsonFinding<'a>>,
     /// Every rule that was selected, in a fixed order.
     checks: &'a [RuleResult],
     /// Why a lookup has no answer.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     unanswered: &'a [Text],
-    /// Remarks for people.
+    /// Remarks for display.
     notes: &'a [Text],
-    /// What the judgement rests on.
+    /// The inputs of the evaluation.
     provenance: Vec<Provenance<'a>>,
-    /// The tables that were used.
+    /// The tables in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<&'a DataInUse>,
-    /// Short facts for people.
+    /// Short facts for display.
     overview: Vec<Fact<'a>>,
-    /// Counts and lists for people.
+    /// Counts and lists for display.
     tables: Vec<JsonTable<'a>>,
     #[serde(flatten)]
     #[cfg_attr(feature = "schema", schemars(skip))]
@@ -78,13 +78,13 @@ struct Tool {
     version: &'static str,
 }
 
-/// What the judgement rests on.
+/// An input of the evaluation.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Provenance<'a> {
-    /// What it is: `matrix`, `settings`, `data`, `rules`, `operators`, `libraries`.
+    /// Its kind: `matrix`, `settings`, `data`, `rules`, `operators`, `libraries`.
     what: &'a str,
-    /// Which one, for people.
+    /// Its identity, for display.
     value: &'a Text,
 }
 
@@ -117,21 +117,21 @@ struct JsonTable<'a> {
 struct JsonFinding<'a> {
     /// Its stable ID.
     id: &'a str,
-    /// Which message of that ID; stable like the ID.
+    /// The message of that ID; stable like the ID.
     message: &'a str,
     severity: Severity,
-    /// What is wrong.
+    /// The defect.
     title: &'a Text,
-    /// Why.
+    /// The cause.
     cause: &'a Text,
-    /// What it rests on.
+    /// The evidence.
     evidence: &'a [Evidence],
-    /// Values that the evidence names, by stable names such as `ranks` or `op`.
+    /// Values in the evidence, by stable names such as `ranks` or `op`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     values: &'a BTreeMap<String, String>,
-    /// What to do, in order.
+    /// Steps to fix it, in order.
     fix: &'a [FixStep],
-    /// Where to read on.
+    /// Further reading.
     refs: &'a [String],
     /// IDs of the consequences.
     root_cause_of: Vec<&'a str>,

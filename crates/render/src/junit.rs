@@ -1,11 +1,11 @@
 //! JUnit XML, as Jenkins, GitLab and others read it: a suite per family, a case per check.
 //!
-//! A case has one `failure` (several are not portable). It fails when one of its findings is at
-//! or above the fail level, so that the colour of the CI job and the exit status agree; other
-//! findings go to `system-out`. What gave no answer is `skipped`, never passed.
+//! A case has one `failure` (several are not portable). It fails if one of its findings is at or
+//! above the fail level, so that the color of the CI job and the exit status agree; other findings
+//! go to `system-out`. A check without a result is `skipped`, never passed.
 //!
-//! `quick-junit` writes the XML. Its strings drop control characters, tabs included, and pass
-//! bidirectional marks through, so [`line()`] and [`text`] make all of these visible before.
+//! `quick-junit` writes the XML. Its strings drop control characters, including tabs, and pass
+//! bidirectional marks through, so [`line()`] and [`text`] first make all of these visible.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     for (number, (name, cases)) in build_suites(report, style.lang).into_iter().enumerate() {
         let mut suite = TestSuite::new(line(&name));
         suite.set_time(Duration::ZERO);
-        // Only suites may have properties, and one that has them is enough.
+        // Only suites may have properties, and it is enough if one suite has them.
         if number == 0 {
             suite.add_properties(list_properties(report));
         }
@@ -37,13 +37,13 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
         document.add_test_suite(suite);
     }
     let shown = document.to_string().map_err(io::Error::other)?;
-    // The schema of JUnit that the xUnit plugin of Jenkins enforces has this count on suites only.
+    // The JUnit schema that the xUnit plugin of Jenkins enforces allows this count only on suites.
     // The root element is the first with the attribute, and its name is a subcommand.
     let total = format!(" skipped=\"{}\"", document.skipped);
     out.write_all(shown.replacen(&total, "", 1).as_bytes())
 }
 
-/// What stands inside a `testcase`.
+/// The content of a `testcase`.
 enum Body {
     Passed,
     Failure { kind: &'static str, message: String, text: String },
@@ -117,7 +117,7 @@ fn build_suites(report: &Report, lang: Lang) -> Vec<(String, Vec<Case>)> {
         let body = build_body(report, result, &findings, lang);
         add(result.id, Case { name, body });
     }
-    // Findings of subcommands that have no list of rules.
+    // Findings of subcommands without a list of rules.
     for (id, findings) in of_id {
         add(id, Case { name: id.to_owned(), body: finding_body(report, &findings, lang) });
     }
@@ -128,8 +128,8 @@ fn build_suites(report: &Report, lang: Lang) -> Vec<(String, Vec<Case>)> {
     suites
 }
 
-/// The verdict as a case, so that the color of the job is that of the exit status also where no
-/// finding has the reason. `failed` tells that another case failed.
+/// The verdict as a case, so that the color of the job matches the exit status even if no finding
+/// explains it. `failed` is whether another case failed.
 fn verdict_body(report: &Report, failed: bool, lang: Lang) -> Option<Body> {
     let open = open_points(report, Need::Required, lang);
     let text: Vec<String> = open.into_iter().map(|point| point.text(lang)).collect();
@@ -187,7 +187,7 @@ fn finding_body(report: &Report, findings: &[&Finding], lang: Lang) -> Body {
     }
 }
 
-/// "Explained by X": the finding under which those of `id` were folded.
+/// "Explained by X": the finding that explains those of `id`.
 fn explain_folding(report: &Report, id: &str, lang: Lang) -> String {
     let root = report
         .findings
@@ -197,8 +197,8 @@ fn explain_folding(report: &Report, id: &str, lang: Lang) -> String {
     ui::ExplainedBy { id }.text().get(lang).to_owned()
 }
 
-/// The family of an id: as the catalogue has it, else what stands before the first hyphen, or
-/// before the slash of an error code (`dcmi/-8005`).
+/// The family of an id in the catalog, else the part before the first hyphen, or before the slash
+/// of an error code (`dcmi/-8005`).
 fn family(id: &str) -> String {
     if let Some(family) = Catalog::builtin().family_of(id) {
         return family.family.clone();
@@ -206,18 +206,19 @@ fn family(id: &str) -> String {
     id.split(['-', '/']).next().unwrap_or(id).to_ascii_lowercase()
 }
 
-/// A value on one line: every character that acts on a terminal or cannot be in XML is visible.
+/// A value on one line: every character that acts on a terminal or is invalid in XML is made
+/// visible.
 fn line(value: &str) -> XmlString {
     XmlString::new(show_noncharacters(escape_line(value)))
 }
 
-/// As [`line()`], for the content of an element, which keeps its line feeds.
+/// Like [`line()`], for the content of an element, which keeps its line feeds.
 fn text(value: &str) -> XmlString {
     let lines: Vec<Cow<'_, str>> = value.split('\n').map(escape_line).collect();
     XmlString::new(show_noncharacters(lines.join("\n").into()))
 }
 
-/// U+FFFE and U+FFFF: XML 1.0 has no way to write them, and no terminal acts on them.
+/// Makes U+FFFE and U+FFFF visible: XML 1.0 cannot represent them, and no terminal acts on them.
 fn show_noncharacters(value: Cow<'_, str>) -> Cow<'_, str> {
     if !value.contains(['\u{fffe}', '\u{ffff}']) {
         return value;
@@ -229,7 +230,7 @@ fn show_noncharacters(value: Cow<'_, str>) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    /// What a reader of the XML gets is what was filtered: the library drops nothing more.
+    /// A reader of the XML gets exactly the filtered text: the library drops nothing more.
     #[test]
     fn control_and_forbidden_characters_become_visible() {
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Output formats: from a [`Report`] to bytes, one file per format.
 //!
-//! Must not touch: decisions, clocks, files. A renderer knows no check and no subcommand; the same
-//! report gives the same bytes.
+//! Must not touch: decisions, clocks, files. A renderer is independent of checks and subcommands;
+//! the same report gives the same bytes.
 
 mod comma_separated;
 mod compat;
@@ -80,7 +80,7 @@ impl Format {
         matches!(self, Self::Json | Self::Jsonl)
     }
 
-    /// The word that selects it.
+    /// The name that selects it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -100,16 +100,16 @@ impl Format {
     }
 }
 
-/// How to render.
+/// Options of rendering.
 #[derive(Debug, Clone, Copy)]
 pub struct Style {
-    /// Language of the words (machine formats carry both).
+    /// Language of the texts (machine formats contain both).
     pub lang: Lang,
-    /// Whether colour is allowed.
+    /// Whether color is allowed.
     pub paint: Paint,
     /// Columns to wrap at; 0 for no wrapping.
     pub width: usize,
-    /// Also list what passed and what does not apply.
+    /// Also list passed checks and checks that do not apply.
     pub verbose: bool,
     /// Only findings and the summary.
     pub quiet: bool,
@@ -135,7 +135,7 @@ pub fn render(
         Format::Concise => concise::render(report, style, out),
         Format::Github => github::render(report, style, out),
         Format::Gcc => gcc::render(report, style, out),
-        // `--query` writes its own rows; a report has no columns.
+        // `--query` writes its rows itself; a report has no columns.
         Format::Csv => Err(io::Error::other("a report cannot be written as CSV")),
     }
 }

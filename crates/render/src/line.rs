@@ -9,8 +9,8 @@ use base::report::{ExitStatus, Need, Report, Verdict};
 use base::text::{Lang, escape_line};
 use data::ui;
 
-/// Writes the first finding that fails the run, or the first open point, or the claim that was
-/// shown. Readers cut lines, so the order of the words puts the result first.
+/// Writes the first finding that fails the run, or the first open point, or the proven claim.
+/// Readers cut lines, so the result comes first.
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let lang = style.lang;
     let failing: Vec<_> = report.findings.iter().filter(|finding| report.fails(finding)).collect();

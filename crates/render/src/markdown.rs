@@ -1,7 +1,7 @@
 //! Markdown for pasting into an issue: a summary, then every finding with its evidence.
 //!
-//! Nothing from the examined machine becomes markup: words are escaped, values keep to code
-//! spans, evidence to fenced blocks whose fence is longer than any run of backticks inside.
+//! Nothing from the examined machine becomes markup: prose is escaped, values stay in code spans,
+//! evidence in fenced blocks whose fence is longer than any run of backticks inside.
 
 use std::io::{self, Write};
 
@@ -162,7 +162,7 @@ fn write_finding(finding: &Finding, lang: Lang, out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
-/// The rules that gave no answer, folded away by the reader of the issue.
+/// The rules without a result, collapsed for the reader of the issue.
 fn write_unanswered(report: &Report, lang: Lang, out: &mut dyn Write) -> io::Result<()> {
     let rules: Vec<_> =
         report.results.iter().filter(|rule| rule.state == CheckState::NotChecked).collect();
@@ -199,7 +199,7 @@ pub(super) fn write_block(
     writeln!(out, "{indent}{fence}")
 }
 
-/// A code span that holds any text, also backticks and, for tables, vertical bars.
+/// A code span that can contain any text, including backticks and, in tables, vertical bars.
 pub(super) fn code_span(text: &str) -> String {
     let text = escape_line(text).replace('|', "\\|");
     let fence = "`".repeat(longest_run(&text) + 1);
@@ -207,7 +207,7 @@ pub(super) fn code_span(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// Words: what stands between backticks becomes a code span, all else is escaped.
+/// Prose: text between backticks becomes a code span, everything else is escaped.
 pub fn escape_prose(text: &str) -> String {
     let text = escape_line(text);
     let parts: Vec<&str> = text.split('`').collect();

@@ -1,10 +1,10 @@
 //! Numbers for Prometheus, for the textfile directory of its node exporter.
 //!
-//! What is written is valid in both formats that read such files: OpenMetrics 1.0, and the older
-//! text format of Prometheus 0.0.4, which knows gauges and no infos, and takes `# EOF` as a remark.
+//! The output is valid in both formats that read such files: OpenMetrics 1.0, and the older text
+//! format of Prometheus 0.0.4, which has gauges but no infos, and treats `# EOF` as a comment.
 //!
 //! `prometheus-client` writes the text. A [`Collector`] fixes the order of families, samples and
-//! labels: the families of that library keep their samples in a hash table.
+//! labels, because the families of that library keep their samples in a hash table.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -162,7 +162,7 @@ fn collect_checks(report: &Report) -> Option<Family> {
     })
 }
 
-/// What only a fleet has: hosts by state, and by finding.
+/// Metrics that only a fleet has: hosts by state, and by finding.
 fn collect_fleet(fleet: &Value) -> Vec<Family> {
     let count = |value: &Value| value.as_u64().unwrap_or_default();
     let mut hosts = Family::new("ascend_doctor_fleet_hosts", "Hosts of the fleet by state.");
@@ -172,7 +172,7 @@ fn collect_fleet(fleet: &Value) -> Vec<Family> {
     hosts = hosts.sample(&[("state", "missing")], count(&fleet["missing_count"]));
     let unreadable = fleet["unreadable"].as_array().map_or(0, Vec::len);
     let mut families = vec![hosts.sample(&[("state", "unreadable")], unreadable)];
-    // By id and severity: messages of one id may be several.
+    // By id and severity, because several messages may share an id.
     let mut found: BTreeMap<(&str, &str), u64> = BTreeMap::new();
     for finding in fleet["findings"].as_array().into_iter().flatten() {
         let text = |key: &str| finding[key].as_str().unwrap_or_default();

@@ -12,7 +12,7 @@ use base::text::escape_line;
 /// A part of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block {
-    /// What the page is about: a name, and a sentence about it.
+    /// The subject of the page: a name, and a sentence about it.
     Title(String, String),
     /// Heading of a section.
     Heading(String),
@@ -22,7 +22,7 @@ pub enum Block {
     Facts(Vec<(String, String)>),
     /// A list.
     Bullets(Vec<String>),
-    /// Things to do, in order, with a command line where there is one.
+    /// Steps in order, some with a command line.
     Steps(Vec<(String, Option<String>)>),
     /// Lines of code, and the language they are in.
     Code(&'static str, String),
@@ -76,7 +76,7 @@ pub fn write_text(page: &[Block], style: Style, out: &mut dyn Write) -> io::Resu
     Ok(())
 }
 
-/// A name and what it is, on one line if they fit.
+/// Writes a name and its description, on one line if they fit.
 fn write_title(name: &str, about: &str, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let name = escape_line(name);
     let about = escape_line(about);
@@ -91,7 +91,7 @@ fn write_title(name: &str, about: &str, style: Style, out: &mut dyn Write) -> io
     write_labeled("", "", &about, style, out)
 }
 
-/// A label, padded, and a wrapped text beside it; two columns in.
+/// Writes a padded label and a wrapped text next to it; indented by two columns.
 fn write_labeled(
     label: &str,
     pad: &str,
@@ -117,13 +117,13 @@ fn write_labeled(
     Ok(())
 }
 
-/// Least columns for a text that wraps beside others.
+/// The minimum number of columns for a text that wraps next to others.
 const LEAST: usize = 20;
-/// Indentation of a cell that stands below the others of its row.
+/// Indentation of a cell below the others of its row.
 const BELOW: &str = "      ";
 
-/// Rows in columns as wide as their widest cell, as far as there is room; the last column wraps, or
-/// stands below the others.
+/// Writes rows in columns as wide as their widest cell, as far as there is room; the last column
+/// wraps, or is below the others.
 pub(super) fn write_table(
     rows: &[Vec<String>],
     style: Style,
@@ -148,7 +148,7 @@ pub(super) fn write_table(
         let height = cells.iter().map(|(lines, _)| lines.len()).max().unwrap_or(0);
         let start = 2 + cells.iter().map(|(_, width)| width + 2).sum::<usize>();
         let left = style.width.saturating_sub(start);
-        // Where it does not fit beside the others, it stands below them.
+        // If it does not fit next to the others, it is placed below them.
         let below = !cells.is_empty() && left < least_width(last).max(LEAST.min(last.width()));
         if style.width > 0 && below {
             for line in 0..height {
@@ -168,8 +168,8 @@ pub(super) fn write_table(
     Ok(())
 }
 
-/// The widths of the columns: those of the widest cells, and less for the widest of them if the last
-/// column would have no room.
+/// The widths of the columns: those of the widest cells, and less for the widest column if there
+/// would be no room for the last one.
 fn column_widths(rows: &[Vec<String>], width: usize) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let widest = |column: usize, of: &dyn Fn(&String) -> usize| {

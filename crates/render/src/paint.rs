@@ -1,22 +1,22 @@
-//! Colour, decided once, never needed to understand the output.
+//! Color, decided once, never needed to understand the output.
 
 use colored::{Color, Colorize as _};
 
 use base::report::Severity;
 
-/// Whether to colour.
+/// Whether to use color.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint(bool);
 
 impl Paint {
-    /// Colours if `on`. `colored` decides for itself from standard output; the decision here
-    /// is made for the stream that is really written, so it is told.
+    /// Uses color if `on`. `colored` would decide based on standard output; the decision here
+    /// applies to the stream that is actually written.
     pub fn new(on: bool) -> Self {
         colored::control::set_override(on);
         Self(on)
     }
 
-    /// `text` in the colour of a severity.
+    /// `text` in the color of a severity.
     pub fn severity(self, severity: Severity, text: &str) -> String {
         let color = match severity {
             Severity::Error => Color::Red,
@@ -31,7 +31,7 @@ impl Paint {
         if self.0 { text.bold().to_string() } else { text.to_owned() }
     }
 
-    /// `text` in a faint colour: labels.
+    /// `text` in a faint color: labels.
     pub fn dim(self, text: &str) -> String {
         if self.0 { text.dimmed().to_string() } else { text.to_owned() }
     }

@@ -11,7 +11,7 @@ use base::report::{Evidence, EvidenceKind, Finding, Report, RuleResult, Summary}
 use base::text::{Lang, escape_line};
 use data::ui;
 
-/// Title, cause, evidence, fix and consequences, one statement a line, harmless on a terminal.
+/// Title, cause, evidence, fix and consequences, one statement per line, safe for a terminal.
 pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {
     let label = |label: ui::Label, text: &str| labeled_sentence(&label.get(lang), text, lang);
     let mut lines = vec![format!(
@@ -39,7 +39,7 @@ pub(super) fn finding_lines(finding: &Finding, lang: Lang) -> Vec<String> {
     lines
 }
 
-/// A label and what it says, with the colon of the language.
+/// A label and its text, with the colon of the language.
 pub(super) fn labeled_sentence(label: &str, text: &str, lang: Lang) -> String {
     match lang {
         Lang::En => format!("{label}: {text}"),
@@ -55,8 +55,8 @@ pub(super) fn consequences(finding: &Finding) -> Vec<&str> {
     ids
 }
 
-/// What a finding explains: IDs, each with the values that its evidence names, such as
-/// `aicore.timeout (op=MatMulV2, ranks=0-3)`. Harmless on a terminal.
+/// The consequences of a finding: IDs, each with the values in its evidence, such as
+/// `aicore.timeout (op=MatMulV2, ranks=0-3)`. Safe for a terminal.
 pub(super) fn list_explained(finding: &Finding) -> Vec<String> {
     let mut explained: Vec<String> = finding.consequences.iter().map(with_values).collect();
     explained.sort_unstable();
@@ -73,12 +73,12 @@ fn with_values(consequence: &Finding) -> String {
     escape_line(&format!("{} ({})", consequence.id, values.join(", "))).into_owned()
 }
 
-/// Why a rule gave no answer.
+/// The reason why a rule has no result.
 pub(super) fn reason_text(result: &RuleResult, lang: Lang) -> Cow<'_, str> {
     escape_line(result.reason.as_ref().map_or("", |reason| reason.get(lang)))
 }
 
-/// The head of a report: a line for each fact, wrapped beside its label.
+/// The head of a report: a line for each fact, wrapped next to its label.
 pub(super) fn write_overview(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
     let labels = report.overview.iter().map(|(label, _)| label.get(style.lang).width());
     let widest = labels.max().unwrap_or(0);
@@ -97,11 +97,11 @@ pub(super) fn write_overview(report: &Report, style: Style, out: &mut dyn Write)
     Ok(())
 }
 
-/// The characters of a value that are shown, besides what proves the finding.
+/// The maximum number of shown characters of a value, in addition to the part that proves the
+/// finding.
 const EVIDENCE_WIDTH: usize = 160;
 
-/// Where it was read and what was there, on one line.
-/// A variable without a value is one that is not set.
+/// The source and the value, on one line. A variable without a value is unset.
 pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
     let mut text = escape_line(&evidence.source).into_owned();
     if let Some(line) = evidence.line {
@@ -122,8 +122,8 @@ pub(super) fn show_evidence(evidence: &Evidence, lang: Lang) -> String {
     text
 }
 
-/// How many things were found, of which gravity and how many checks did what: one sentence. A run
-/// without checks has no words about them.
+/// The number of findings by severity and of checks by outcome, in one sentence. For a run without
+/// checks, the latter are omitted.
 pub(super) fn summary_line(sum: Summary, checks: bool, lang: Lang) -> String {
     let Summary { errors, warnings, infos, passed, not_checked, not_applicable } = sum;
     let line = if checks {
@@ -134,8 +134,8 @@ pub(super) fn summary_line(sum: Summary, checks: bool, lang: Lang) -> String {
     line.get(lang).to_owned()
 }
 
-/// The text, with parts left out if it has more than `limit` characters: all but its beginning and
-/// `keep`, or, where nothing has to be kept, its middle.
+/// The text, shortened to `limit` characters: keeps its beginning and `keep`, or, without `keep`,
+/// omits its middle.
 fn shorten(text: &str, keep: Option<&str>, limit: usize) -> String {
     let count = text.chars().count();
     if count <= limit {
@@ -147,7 +147,7 @@ fn shorten(text: &str, keep: Option<&str>, limit: usize) -> String {
     let (from, to) = match found {
         Some((at, keep)) => {
             let from = text[..at].chars().count();
-            // What stands around it says what it means.
+            // Its surroundings give it a meaning.
             let kept = keep.chars().count();
             let around = half.saturating_sub(kept) / 2;
             (from.saturating_sub(around), (from + kept + around).min(count))

@@ -1,4 +1,4 @@
-//! JSON whose strings act on no terminal: serde_json escapes C0 controls only.
+//! JSON whose strings have no effect on a terminal: serde_json escapes C0 controls only.
 
 use std::io::{self, Write};
 
@@ -13,7 +13,7 @@ pub fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write_with(PrettyFormatter::new(), value, out)
 }
 
-/// As [`write()`], on one line.
+/// Like [`write()`], on one line.
 pub fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write_with(CompactFormatter, value, out)
 }

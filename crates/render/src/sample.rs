@@ -1,4 +1,4 @@
-//! One report with everything in it, and what every format must make of it.
+//! A report that uses everything, and the required output of every format.
 
 use super::{Format, Paint, Style, render};
 use base::report::{
@@ -28,7 +28,7 @@ fn result(id: &'static str, state: CheckState, reason: Option<Text>) -> RuleResu
     RuleResult { reason, ..RuleResult::new(id, name, state) }
 }
 
-/// A goal of which a required link is open.
+/// A goal with an open required link.
 fn open_goal(reason: &Text, settle: &Text) -> base::report::Proof {
     let values = std::collections::BTreeMap::new();
     data::goals::prove("check", "node", values, |link| match link.id.as_str() {
@@ -195,7 +195,7 @@ fn text_keeps_to_its_width() {
         for width in 50..=120 {
             let style = Style { width, ..style(lang) };
             for line in show(&rich(), Format::Text, style).lines() {
-                // A command stays whole so that it can be pasted, and so does a long word.
+                // A command is not broken, so that it can be pasted; neither is a long word.
                 let indent = line.len() - line.trim_start().len();
                 let word =
                     line.split(' ').map(unicode_width::UnicodeWidthStr::width).max().unwrap_or(0);
@@ -265,7 +265,7 @@ fn nothing_from_the_machine_acts_on_a_terminal_or_a_page() {
     assert_eq!(fence, None, "a fence is open at the end");
 }
 
-/// A line without its code spans, as a Markdown reader takes them.
+/// A line without its code spans, as parsed by a Markdown reader.
 fn code_spans_removed(line: &str) -> String {
     let mut out = String::new();
     let mut rest = line;
@@ -322,8 +322,8 @@ fn json_keeps_to_its_schema() {
     }
 }
 
-/// The schema is worth something only if it refuses: every member that is removed, and every
-/// member that gets another type, has to be noticed.
+/// The schema is useful only if it rejects invalid reports: every removed member, and every member
+/// with another type, must be detected.
 #[test]
 fn the_schema_refuses_mutated_reports() {
     use serde_json::Value;

@@ -1,8 +1,8 @@
 //! SARIF 2.1.0, for code-scanning services and editors.
 //!
-//! A finding is a result; what it is the root cause of is told in its properties and gives no
-//! results of its own, as everywhere. Places are files below the examined root (`uriBaseId`
-//! `ROOT`) or, for variables, commands and data rows, logical locations.
+//! A finding is a result. Its consequences are in its properties and are not results themselves, as
+//! in the other formats. Places are files below the examined root (`uriBaseId` `ROOT`) or, for
+//! variables, commands and data rows, logical locations.
 //!
 //! The members of the standard are types of `serde-sarif`. It leaves four enumerations of the
 //! standard as JSON values; [`word`] fills them from its enumerations.
@@ -35,7 +35,7 @@ use data::Catalog;
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-/// Members of a run that the standard does not have.
+/// Members of a run that are not in the standard.
 #[derive(Serialize)]
 struct RunProperties<'a> {
     subject: &'a str,
@@ -45,7 +45,7 @@ struct RunProperties<'a> {
     provenance: Vec<Provenance<'a>>,
 }
 
-/// Members of a rule that the standard does not have: both languages, and the sources.
+/// Members of a rule that are not in the standard: both languages, and the sources.
 #[derive(Serialize)]
 struct RuleProperties<'a> {
     name: Text,
@@ -57,7 +57,7 @@ struct RuleProperties<'a> {
     sources: Option<&'a [String]>,
 }
 
-/// Members of a result that the standard does not have: the finding in both languages, and as text.
+/// Members of a result that are not in the standard: the finding in both languages, and as text.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ResultProperties<'a> {
@@ -72,7 +72,7 @@ struct ResultProperties<'a> {
     text: String,
 }
 
-/// Members of a notification that the standard does not have.
+/// Members of a notification that are not in the standard.
 #[derive(Serialize)]
 struct NotificationProperties<'a> {
     text: &'a Text,
@@ -141,12 +141,12 @@ pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::
     super::safe_json::write(&log, out)
 }
 
-/// A word of an enumeration where the library has a JSON value.
+/// A value of an enumeration for a member that is a JSON value in the library.
 fn word(variant: impl Serialize) -> Value {
     serde_json::to_value(variant).unwrap_or_default()
 }
 
-/// Members that the standard does not have.
+/// Members that are not in the standard.
 fn bag(members: impl Serialize) -> PropertyBag {
     match serde_json::to_value(members) {
         Ok(Value::Object(members)) => {
@@ -156,7 +156,7 @@ fn bag(members: impl Serialize) -> PropertyBag {
     }
 }
 
-/// Each place of a finding as a finding: services show one place for each result.
+/// Splits findings by place: services show one place for each result.
 fn split_by_place(report: &Report) -> Vec<Finding> {
     let mut places = Vec::new();
     for finding in &report.findings {
@@ -171,7 +171,7 @@ fn split_by_place(report: &Report) -> Vec<Finding> {
     places
 }
 
-/// The rules that ran and those that have findings, each once, in order.
+/// The rules that ran and those with findings, each once, in order.
 fn rule_ids(report: &Report) -> Vec<&str> {
     let mut ids: Vec<&str> = report.results.iter().map(|result| result.id).collect();
     for finding in &report.findings {
@@ -268,7 +268,7 @@ fn build_result(
         .build()
 }
 
-/// Whether it is a path of the examined machine, or of a source file.
+/// Whether the evidence is a path of the examined machine, or of a source file.
 fn is_file(evidence: &Evidence, sources: bool) -> bool {
     evidence.kind == EvidenceKind::File && (sources || evidence.source.starts_with('/'))
 }
@@ -334,8 +334,8 @@ fn relative_uri(path: &str) -> String {
     uri
 }
 
-/// What stays the same when the same thing is found again: id, message, and places, but no
-/// values and no words, which change with versions of the machine and of the tool.
+/// The stable identity of a finding: id, message, and places. Excludes values and texts, which
+/// change with versions of the machine and of the tool.
 fn fingerprint(finding: &Finding) -> String {
     let mut hash = Sha256::new();
     let mut add = |text: &str| {
@@ -366,7 +366,7 @@ fn default_level(severity: Severity) -> Value {
     })
 }
 
-/// What could not be examined: no result, but not silent either.
+/// The facts that could not be examined: not results, but reported.
 fn list_notifications(
     report: &Report,
     index: &BTreeMap<&str, i64>,

@@ -1,4 +1,4 @@
-//! Steps as a shell script that a person reads before running it.
+//! Steps as a shell script that a user reads before running it.
 
 use std::io::{self, Write};
 
@@ -9,7 +9,7 @@ use base::text::escape_line;
 /// A script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
-    /// What stands above the steps, one statement a line.
+    /// The comment above the steps, one statement per line.
     pub head: Vec<String>,
     /// The steps.
     pub steps: Vec<ScriptStep>,
@@ -18,9 +18,9 @@ pub struct Script {
 /// A step of a script.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptStep {
-    /// What to do.
+    /// The step.
     pub title: String,
-    /// What to know of it, one statement a line.
+    /// Remarks on the step, one statement per line.
     pub details: Vec<String>,
     /// The command line.
     pub run: Option<String>,
@@ -28,11 +28,11 @@ pub struct ScriptStep {
     pub runs_here: bool,
 }
 
-/// The narrowest text of a comment, in columns.
+/// The minimum width of a comment, in columns.
 const NARROWEST: usize = 40;
 
-/// Writes a script for bash. What a shell cannot run is a comment, and so is a command that control
-/// characters would break into several.
+/// Writes a script for bash. Text that a shell cannot run becomes a comment, and so does a command
+/// that control characters would break into several.
 pub fn render_script(script: &Script, style: Style, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "#!/usr/bin/env bash")?;
     for line in &script.head {

@@ -1,4 +1,4 @@
-//! The report for people.
+//! The report as text for terminals.
 
 use std::io::{self, Write};
 
@@ -13,13 +13,13 @@ use base::report::{CheckState, Finding, FixStep, Need, Report, RuleResult, Sever
 use base::text::{Text, escape, escape_line};
 use data::ui;
 
-/// As many pieces of evidence as are shown of one finding without `--verbose`.
+/// The maximum number of pieces of evidence shown for one finding without `--verbose`.
 const EVIDENCE_SHOWN: usize = 5;
-/// As many lines are written of a cause in logs without `--verbose`, and as many pieces of evidence
-/// stay in them at least.
+/// The maximum number of lines written for a cause in logs without `--verbose`, and the minimum
+/// number of pieces of evidence kept in them.
 const CAUSE_LINES: usize = 25;
 const EVIDENCE_KEPT: usize = 2;
-/// As many rows of a table.
+/// The maximum number of rows of a table.
 const ROWS_SHOWN: usize = 20;
 
 pub(super) fn render(report: &Report, style: Style, out: &mut dyn Write) -> io::Result<()> {
@@ -80,14 +80,14 @@ impl Page {
         write_links(report, self.style, out)
     }
 
-    /// Information needs no action: one statement is enough, the rest is there for who asks.
-    /// Such statements stand together without empty lines.
+    /// Information needs no action: one statement is enough, and `--verbose` shows the rest. Such
+    /// statements are listed without empty lines between them.
     fn is_short(&self, finding: &Finding) -> bool {
         finding.severity == Severity::Info && !self.style.verbose
     }
 
-    /// Writes a finding. A limit of lines is kept by leaving out evidence and steps from their ends,
-    /// the title, the reason and the first step always stay.
+    /// Writes a finding. A limit of lines is met by omitting evidence and steps from their ends;
+    /// the title, the reason and the first step are always kept.
     fn write_finding(
         &self,
         finding: &Finding,
@@ -115,7 +115,7 @@ impl Page {
         if let Some(limit) = limit {
             let mut title = Vec::new();
             self.write_title(finding, &mut title)?;
-            // A line each for what is left out.
+            // One line for each kind of omitted items.
             let fixed = count_lines([&title, &why, &rest]) + 2;
             let total = |evidence: &[Vec<u8>], steps: &[Vec<u8>]| {
                 fixed + count_lines(evidence.iter().chain(steps))
@@ -170,7 +170,7 @@ impl Page {
         Ok(())
     }
 
-    /// The lines of each piece of evidence, of `most` at most.
+    /// The lines of each piece of evidence, of at most `most` pieces.
     fn evidence_parts(&self, finding: &Finding, most: usize) -> io::Result<Vec<Vec<u8>>> {
         let shown = finding.evidence.iter().take(most).enumerate();
         let part = |(number, evidence)| {
@@ -203,7 +203,7 @@ impl Page {
         self.write_labeled(None, ui::More { n: count }.text().get(self.style.lang), out)
     }
 
-    /// A label in its own column and a wrapped text beside it.
+    /// Writes a label in a separate column and a wrapped text next to it.
     fn write_labeled(
         &self,
         label: Option<ui::Label>,
@@ -263,7 +263,7 @@ impl Page {
         writeln!(out)
     }
 
-    /// Diffs as they are, so that they can be copied.
+    /// Writes diffs unchanged, so that they can be copied.
     fn write_patches(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         if report.patches.is_empty() {
             return Ok(());
@@ -280,7 +280,7 @@ impl Page {
         for (need, heading) in
             [(Need::Required, ui::UNANSWERED), (Need::Supporting, ui::NOT_EXAMINED)]
         {
-            // The lines at the top have the required links of a goal.
+            // The lines at the top contain the required links of a goal.
             if need == Need::Required && report.proof.is_some() {
                 continue;
             }
@@ -304,7 +304,7 @@ impl Page {
         Ok(())
     }
 
-    /// The rules in this state: grouped by reason, or one a line with their names.
+    /// The rules in this state: grouped by reason, or one per line with their names.
     fn write_list(
         &self,
         report: &Report,

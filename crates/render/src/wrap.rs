@@ -1,5 +1,5 @@
-//! Wraps text and commands at a width in terminal columns; Chinese has no blanks and wide
-//! characters.
+//! Wraps text and commands at a width in terminal columns; Chinese has no blanks, and its
+//! characters are wide.
 
 use std::io::{self, Write};
 
@@ -8,8 +8,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use super::Style;
 
-/// Lines of at most `width` columns (0: no limit). Breaks at blanks and between wide
-/// characters; a longer word (a path, a command) is left whole.
+/// Lines of at most `width` columns (0: no limit). Breaks at blanks and between wide characters; a
+/// longer word (a path, a command) is not broken.
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     if width == 0 || text.width() <= width {
         return text.lines().map(str::to_owned).collect();
@@ -17,7 +17,7 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     text.lines().flat_map(|line| wrap_line(line, width)).collect()
 }
 
-/// As [`wrap`], for a text whose lines after the first one will be indented by `indent` columns.
+/// Like [`wrap`], for a text whose lines after the first one will be indented by `indent` columns.
 pub fn wrap_hanging(text: &str, width: usize, indent: usize) -> Vec<String> {
     let lines = wrap(text, width);
     let [first, _, ..] = lines.as_slice() else { return lines };
@@ -26,9 +26,9 @@ pub fn wrap_hanging(text: &str, width: usize, indent: usize) -> Vec<String> {
     std::iter::once(first.clone()).chain(rest).collect()
 }
 
-/// The lines of a command that starts at column `indent`. All but the last end with a backslash, and
-/// the others start four columns further in, so that a shell reads the lines as one command. Words
-/// stay whole, also quoted ones with blanks.
+/// The lines of a command that starts at column `indent`. All but the last end with a backslash,
+/// and continued lines are indented by another four columns, so that a shell reads the lines as one
+/// command. Words are not broken, including quoted ones with blanks.
 pub fn wrap_command(command: &str, width: usize, indent: usize) -> Vec<String> {
     if width == 0 || indent + command.width() <= width {
         return vec![command.to_owned()];
@@ -38,7 +38,7 @@ pub fn wrap_command(command: &str, width: usize, indent: usize) -> Vec<String> {
         let first = lines.len() < 2;
         let start = indent + if first { 0 } else { CONTINUED };
         match lines.last_mut() {
-            // Two columns are for the backslash.
+            // Two columns are reserved for the backslash.
             Some(last) if start + last.width() + 1 + word.width() + 2 <= width => {
                 last.push(' ');
                 last.push_str(word);
@@ -71,11 +71,11 @@ pub(super) fn write_command(
     Ok(())
 }
 
-/// Columns by which the continued lines of a command are further in than the first one.
+/// The additional indentation of the continued lines of a command.
 const CONTINUED: usize = 4;
 
-/// The words of a command as they are written. A comment is one word, because no backslash continues
-/// it.
+/// The words of a command in their original form. A comment is one word, because a backslash does
+/// not continue it.
 fn shell_words(command: &str) -> Vec<&str> {
     let (mut words, mut start) = (Vec::new(), 0);
     let (mut quote, mut escaped) = (None, false);
@@ -97,7 +97,7 @@ fn shell_words(command: &str) -> Vec<&str> {
     words
 }
 
-/// The columns that the widest part of a text takes which is not broken.
+/// The width of the widest unbreakable part of a text.
 pub(super) fn least_width(text: &str) -> usize {
     let pieces = text.lines().flat_map(split_pieces);
     pieces.map(|piece| piece.trim().width()).max().unwrap_or_default()

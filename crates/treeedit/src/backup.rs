@@ -1,4 +1,4 @@
-//! Copies of the originals beside the files (`--backup`).
+//! Copies of the originals next to the files (`--backup`).
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use guard::tree::{Place, Tree};
 use rustix::fs::Mode;
 
-/// So many earlier backups of one file are stepped over.
+/// The maximum number of existing backups of one file.
 const MAX_BACKUPS: u32 = 1000;
 
-/// Writes `content`, what the file `relative` holds, to `relative.bak`, or to `relative.bak.1` and
-/// so on: an existing backup is never replaced. Returns where, below the root.
+/// Writes `content`, the content of the file `relative`, to `relative.bak`, or to `relative.bak.1`
+/// and so on: an existing backup is never replaced. Returns the path below the root.
 pub(crate) fn write(tree: &Tree, relative: &Path, content: &[u8]) -> io::Result<PathBuf> {
     let place = tree.place(relative)?;
     let mode = place.dir.stat(&place.name)?.st_mode & 0o7777;
@@ -39,7 +39,7 @@ pub(crate) fn write(tree: &Tree, relative: &Path, content: &[u8]) -> io::Result<
     Err(io::Error::other(data::faults::TooManyBackups { limit: MAX_BACKUPS }.fault()))
 }
 
-/// Takes a backup away again: the run failed.
+/// Removes a backup of a failed run.
 pub(crate) fn remove(tree: &Tree, relative: &Path) {
     if let Ok(Place { dir, name }) = tree.place(relative) {
         let _ = dir.remove_file(&name);

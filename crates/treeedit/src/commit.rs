@@ -1,9 +1,9 @@
-//! Writes what was planned: all of it, or on failure nothing.
+//! Writes the planned changes: all of them, or none on failure.
 //!
-//! The order makes a killed run harmless: first the journal is written, then all new contents
-//! beside their files; when the disk has both, the contents are renamed into place one after the
-//! other. At any moment each file is the old one or the new one; see [`super::undo`]. While the
-//! disk works, the new contents are proved: what is not sound is not renamed.
+//! The order makes a killed run harmless: first the journal is written, then all new contents next
+//! to their files; when the disk has both, the contents are renamed into place one after the other.
+//! At any moment each file is the old one or the new one; see [`super::undo`]. While the disk
+//! works, the new contents are verified: unsound contents are not renamed.
 
 use base::text::Text;
 use data::fault::Value as _;
@@ -24,14 +24,13 @@ use super::journal::{Journal, JournalError, Journals, Original, State};
 use super::replace::{self, ContentMatch, FileState, HardLinks, Replacement};
 use guard::tree::Tree;
 
-/// Says whether a change, by its position, is sound; asked from several threads, while the disk
-/// is written to.
+/// Verifies a change, given by its position; called from several threads while the disk is written.
 pub type Proof<'a, P> = dyn Fn(usize) -> Result<(), P> + Sync + 'a;
 
-/// Why a change was not made.
+/// The reason why a change was not made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// The file no longer holds what was read.
+    /// The content of the file differs from the content that was read.
     Changed,
     /// This user may not replace the file.
     Denied(Denial),
@@ -44,24 +43,25 @@ pub enum Refusal {
 pub struct Change<'a> {
     /// Below the root.
     pub relative: &'a Path,
-    /// What it holds; if it does not any more, it is left alone.
+    /// Its expected content; if the content differs, the file is left unchanged.
     pub before: &'a [u8],
-    /// What it is to hold.
+    /// Its new content.
     pub after: &'a [u8],
 }
 
-/// What was written.
+/// The result of a commit.
 #[derive(Debug)]
 pub struct CommitReport<P> {
-    /// How many files were replaced.
+    /// The number of replaced files.
     pub replaced: usize,
-    /// The positions of the changes that were not made, and why.
+    /// The positions of the changes that were not made, with the reasons.
     pub left: Vec<(usize, P)>,
-    /// The positions of the changes to files that had several names: the others keep what they had.
+    /// The positions of the changes to files with several names: the other names keep the old
+    /// content.
     pub linked: Vec<(usize, HardLinks)>,
-    /// Copies of the originals, if they were asked for.
+    /// Copies of the originals, if requested.
     pub backups: Vec<PathBuf>,
-    /// The end of the run, while there is something else to do.
+    /// The end of the run, which can proceed in the background.
     pub finishing: Option<JournalCompletion>,
 }
 
@@ -77,16 +77,17 @@ impl<P> Default for CommitReport<P> {
     }
 }
 
-/// The files are new, and the disk is waited for: then the journal says that the run is through.
-/// Until then its [`Journals`] have to stay open, or another run would take it for interrupted.
+/// Waits for the disk after the files were replaced, and then marks the run as complete in the
+/// journal. Until then its [`Journals`] must stay open, or another run would consider it
+/// interrupted.
 #[derive(Debug)]
 pub struct JournalCompletion {
     rest: Arc<CompletionTask>,
-    /// None where no thread could be had: then who waits does it.
+    /// `None` if no thread could be started: then the waiting caller does the work.
     thread: Option<JoinHandle<Result<(), JournalError>>>,
 }
 
-/// What is left to do.
+/// The remaining work.
 #[derive(Debug)]
 struct CompletionTask {
     journal: Journal,
@@ -114,7 +115,7 @@ impl JournalCompletion {
     ///
     /// # Errors
     ///
-    /// If it cannot be noted that the run is through.
+    /// If the end of the run cannot be recorded.
     pub fn wait(mut self) -> Result<(), JournalError> {
         match self.thread.take() {
             Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
@@ -131,21 +132,21 @@ impl Drop for JournalCompletion {
     }
 }
 
-/// Why nothing was written.
+/// The reason why nothing was written.
 #[derive(Debug)]
 pub enum CommitError {
     /// The journal cannot be used.
     Journal(JournalError),
-    /// An earlier run was interrupted, and what it left is still there.
+    /// An earlier run was interrupted, and its remains still exist.
     Unfinished(PathBuf),
-    /// Writing failed: everything is as it was.
+    /// Writing failed, and all files were restored.
     RolledBack(PathBuf, io::Error),
-    /// Writing failed, and so did the way back.
+    /// Writing failed, and so did restoring the files.
     HalfWay(PathBuf, io::Error),
 }
 
 impl CommitError {
-    /// The error as users read it.
+    /// The error message for users.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Journal(why) => faults::JournalUnwritable { why }.fault(),
@@ -164,7 +165,7 @@ impl From<JournalError> for CommitError {
     }
 }
 
-/// A change that may be made.
+/// A change that passed the checks.
 struct PreparedChange<'a> {
     position: usize,
     change: Change<'a>,
@@ -172,8 +173,7 @@ struct PreparedChange<'a> {
     seen: FileState,
 }
 
-/// Replaces the files of `changes` below the root of `journals`, those of which `proof` says no
-/// ill.
+/// Replaces the files of `changes` below the root of `journals`, except those that `proof` rejects.
 pub fn commit<P: From<Refusal> + Send>(
     journals: &Journals,
     changes: &[Change<'_>],
@@ -250,7 +250,7 @@ pub fn commit<P: From<Refusal> + Send>(
     }
 }
 
-/// Whether a change may be made: the file holds what was read, and may be written.
+/// Checks that a change may be made: the file has the content that was read, and is writable.
 fn prepare(journals: &Journals, change: Change<'_>) -> Result<(PathBuf, FileState), Refusal> {
     let path = journals.base().join(change.relative);
     let place = match journals.tree().place(change.relative) {
@@ -268,7 +268,7 @@ fn prepare(journals: &Journals, change: Change<'_>) -> Result<(PathBuf, FileStat
     }
 }
 
-/// What concerns one file, or ends the run.
+/// Distinguishes errors of a single file from errors that end the run.
 fn judge(error: io::Error, path: &Path) -> Result<Refusal, (PathBuf, io::Error)> {
     match Denial::of(&error) {
         Some(denied) => Ok(Refusal::Denied(denied)),
@@ -287,8 +287,9 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// Lays new contents beside their files, and waits until the disk has them; with the first, the
-    /// journal. All is written before anything is waited for: most disks have it then at once.
+    /// Writes new contents next to their files, and waits until the disk has them; with the first
+    /// batch, also the journal. Everything is written before any wait, because most disks then
+    /// complete all of it at once.
     fn stage(
         &self,
         positions: Range<usize>,
@@ -312,7 +313,7 @@ impl<'a> Run<'a> {
         laid.into_iter().map(|laid| laid?.settle()).collect()
     }
 
-    /// Renames what was `staged` and is sound.
+    /// Renames the `staged` contents that are sound.
     fn write<P: From<Refusal>>(
         &mut self,
         staged: Vec<io::Result<Replacement<'_>>>,
@@ -383,7 +384,7 @@ impl<'a> Run<'a> {
         replaced.map(|path| path.parent().unwrap_or(Path::new(""))).collect()
     }
 
-    /// Puts the old contents back; whether that worked for all.
+    /// Restores the old contents; returns whether that worked for all.
     fn roll_back(&self) -> bool {
         self.renamed.iter().all(|&position| {
             let ready = &self.ready[position];

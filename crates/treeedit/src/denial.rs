@@ -1,7 +1,7 @@
 //! Reasons why this user cannot replace a file.
 //!
 //! A file is replaced by one with the same mode, owner and group, or not at all: a write in place
-//! would leave half a file when the run is killed, and would also change its other hard links.
+//! would leave half a file if the run is killed, and would also change its other hard links.
 #![expect(clippy::disallowed_methods, reason = "asks for the user who writes")]
 
 use std::fmt;
@@ -22,22 +22,22 @@ use super::paths::parent_directory;
 pub enum Denial {
     /// It is read-only, and this user may change that.
     ReadOnly,
-    /// It belongs to this other user, and is not for all to write.
+    /// It belongs to this other user, and is not writable for all.
     Foreign(u32),
-    /// New files may not be laid into its directory.
+    /// No files can be created in its directory.
     Directory(PathBuf),
-    /// The file system is mounted so that nothing can be written.
+    /// The file system is mounted read-only.
     FileSystem,
     /// A new file cannot be given to its owner.
     Owner(u32),
     /// A new file cannot be given to its group.
     Group(u32),
-    /// The system says no for a reason of its own, in its words.
+    /// The system refuses for another reason, with this message.
     Refused(Text),
 }
 
 impl Denial {
-    /// The reason as users read it.
+    /// The message for users.
     pub fn text(&self) -> Text {
         match self {
             Self::ReadOnly => faults::ReadOnly.value(),
@@ -78,7 +78,7 @@ impl Denial {
         }
     }
 
-    /// Returns the reason that is known before the attempt. A file without write permission for
+    /// Returns the reason if it is known before the attempt. A file without write permission for
     /// anyone is protected on purpose, also from a superuser.
     pub(crate) fn foresee(place: &Place, path: &Path, stat: &Stat) -> Option<Self> {
         let me = rustix::process::geteuid();

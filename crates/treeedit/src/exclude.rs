@@ -1,4 +1,4 @@
-//! What a user names by pattern: roots to look in, and what to leave out.
+//! Patterns of the user: roots to search, and paths to exclude.
 #![expect(
     clippy::disallowed_methods,
     reason = "looks into the tree that is converted; no machine is examined"
@@ -15,7 +15,7 @@ use super::walk_failure::WalkError;
 
 const WILD: &[char] = &['*', '?', '[', '{'];
 
-/// The files and directories that one `-r` names, in order.
+/// The files and directories that one `-r` selects, in order.
 pub(crate) fn resolve_root(root: &Path) -> Result<Vec<PathBuf>, WalkError> {
     match root.symlink_metadata() {
         Ok(_) => return Ok(vec![root.to_owned()]),
@@ -37,7 +37,7 @@ pub(crate) fn resolve_root(root: &Path) -> Result<Vec<PathBuf>, WalkError> {
     if found.is_empty() { Err(WalkError::NoMatch(root.to_owned())) } else { Ok(found) }
 }
 
-/// All that matches below `base`; what matches is taken whole.
+/// Collects all matches below `base`; a matching directory is taken with its content.
 fn collect(base: &Path, relative: &Path, matcher: &Gitignore, found: &mut Vec<PathBuf>) {
     let Ok(entries) = base.join(relative).read_dir() else { return };
     let mut entries: Vec<_> = entries.flatten().collect();
@@ -64,15 +64,15 @@ fn matcher(base: &Path, patterns: &[&str]) -> Result<Gitignore, WalkError> {
     builder.build().map_err(|error| bad(&patterns.join(","), &error))
 }
 
-/// What `-e` leaves out. Each is, in this order: a file or directory that exists, seen from the
-/// working directory or from the root; else a pattern as in a `.gitignore`.
+/// The excludes of `-e`. Each is, in this order: an existing file or directory, relative to the
+/// working directory or to the root; else a pattern as in a `.gitignore`.
 #[derive(Debug)]
 pub(crate) struct Excludes(Vec<Item>);
 
 #[derive(Debug)]
 struct Item {
     text: String,
-    /// Whether it left something out.
+    /// Whether it excluded anything.
     used: Arc<AtomicBool>,
 }
 
@@ -82,18 +82,18 @@ impl Item {
     }
 }
 
-/// The excludes as they are for one root.
+/// The excludes for one root.
 #[derive(Debug)]
 pub(crate) struct Filter {
     /// Files and directories, below the root.
     exact: Vec<(PathBuf, Arc<AtomicBool>)>,
     patterns: Gitignore,
-    /// Who stands behind the patterns.
+    /// The excludes of the patterns.
     behind: Vec<(String, Arc<AtomicBool>)>,
 }
 
 impl Excludes {
-    /// Takes each argument as one exclude, or as several with commas between them.
+    /// Parses each argument as one exclude, or as several separated by commas.
     pub(crate) fn new(arguments: &[String]) -> Self {
         let texts = arguments.iter().flat_map(|argument| {
             if Path::new(argument).symlink_metadata().is_ok() {
@@ -106,7 +106,7 @@ impl Excludes {
         Self(items.map(|text| Item { text: text.to_owned(), used: Arc::default() }).collect())
     }
 
-    /// What they leave out below `dir`.
+    /// The filter for the files below `dir`.
     pub(crate) fn below(&self, dir: &Path) -> Result<Filter, WalkError> {
         let real = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
         let mut exact = Vec::new();
@@ -131,7 +131,7 @@ impl Excludes {
         Ok(Filter { exact, patterns: matcher(Path::new(""), &texts)?, behind })
     }
 
-    /// Those that left nothing out: probably mistyped.
+    /// The excludes that matched nothing, which are probably mistyped.
     pub(crate) fn idle(self) -> Vec<String> {
         let idle = self.0.into_iter().filter(|item| !item.used.load(Ordering::Relaxed));
         idle.map(|item| item.text).collect()
@@ -139,7 +139,7 @@ impl Excludes {
 }
 
 impl Filter {
-    /// Whether `relative`, a path below the root, is left out.
+    /// Whether `relative`, a path below the root, is excluded.
     pub(crate) fn excludes(&self, relative: &Path, is_dir: bool) -> bool {
         if let Some((_, used)) = self.exact.iter().find(|(path, _)| path == relative) {
             used.store(true, Ordering::Relaxed);
@@ -155,7 +155,7 @@ impl Filter {
     }
 }
 
-/// At commas that are not inside braces.
+/// Splits at commas that are not inside braces.
 fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut start, mut depth) = (0, 0_usize);

@@ -1,11 +1,11 @@
-//! Which files have changes that git does not have: those are not overwritten unasked.
+//! Finds files with uncommitted changes, which are not overwritten without confirmation.
 //!
-//! The answer is that of `git status`: only git knows its index, its line ends and its packs
-//! in all their versions, and a second reader of them would be another source of wrong answers.
-//! The repository may be somebody else's, so git never reads its configuration: it works on
-//! [`repository::Copy`], which has the index, the branch and four harmless settings. What the
-//! configuration names, such as filters, monitors, hooks and remotes, does not exist there. What is
-//! not tracked has no safety in git: its safety, as that of trees without git, is the journal.
+//! The answer is that of `git status`: only git supports its index, its line endings and its packs
+//! in all their versions, and a second reader of them would be another source of wrong answers. The
+//! repository may be untrusted, so git never reads its configuration: it works on
+//! [`repository::Copy`], which contains the index, the branch and four harmless settings. Anything
+//! that the configuration names, such as filters, monitors, hooks and remotes, does not exist
+//! there. Untracked files are not protected by git but, like trees without git, by the journal.
 #![expect(
     clippy::disallowed_methods,
     reason = "asks git about the tree that is converted; no machine is examined"
@@ -26,30 +26,29 @@ use std::time::Duration;
 use guard::process::Program;
 use repository::Copy;
 
-/// As much output of git as is read, in bytes.
+/// The maximum size of the output of git, in bytes.
 const MAX_OUTPUT: usize = if cfg!(test) { 1 << 20 } else { 64 << 20 };
-/// How long git may take: it may meet a pipe among its objects, or a dead file system.
+/// The time limit of git: it may encounter a pipe among its objects, or a dead file system.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// What git says about some files.
+/// The answer of git about some files.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Those with changes that are not committed.
+    /// Files with uncommitted changes.
     pub uncommitted: Vec<PathBuf>,
-    /// A work tree of which it is not known, and why, if there is one.
+    /// A work tree in an unknown state, with the reason, if there is one.
     pub trouble: Option<(PathBuf, Text)>,
 }
 
-/// Uncommitted files of whole work trees, by their top directory.
+/// Uncommitted files of complete work trees, by their top directory.
 type UncommittedFiles = BTreeMap<PathBuf, Result<Vec<PathBuf>, Text>>;
 
-/// A question to git that is asked while something else is done.
+/// A query to git that runs in the background.
 #[derive(Debug)]
 pub struct Question(Option<JoinHandle<UncommittedFiles>>);
 
 impl Question {
-    /// Asks about the work trees in which `dirs` lie; they must be absolute and free of symbolic
-    /// links.
+    /// Queries the work trees of `dirs`, which must be absolute and free of symbolic links.
     pub fn ask(dirs: &[PathBuf]) -> Self {
         let tops: BTreeSet<PathBuf> = dirs.iter().filter_map(|dir| top_of(dir)).collect();
         if tops.is_empty() {
@@ -65,8 +64,8 @@ impl Question {
         Self(std::thread::Builder::new().spawn(ask).ok())
     }
 
-    /// What git says about `files`, which must be absolute and free of symbolic links. Whoever
-    /// has no files to ask about does not wait.
+    /// Returns the answer for `files`, which must be absolute and free of symbolic links. Does not
+    /// wait if there are no files.
     pub fn uncommitted(self, files: &[PathBuf]) -> Answer {
         if files.is_empty() {
             return Answer::default();
@@ -76,7 +75,7 @@ impl Question {
     }
 }
 
-/// The top directory of the work tree that `dir` lies in.
+/// The top directory of the work tree that contains `dir`.
 fn top_of(dir: &Path) -> Option<PathBuf> {
     let top = dir.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok());
     top.map(Path::to_owned)
@@ -111,7 +110,7 @@ fn changed(top: &Path) -> Result<Vec<PathBuf>, Text> {
     changed_by(&find_git(top).ok_or_else(|| faults::GitMissing.value())?, top, LIMIT)
 }
 
-/// As [`changed`], as this git says it.
+/// Like [`changed`], with the git at this path.
 fn changed_by(git: &Path, top: &Path, limit: Duration) -> Result<Vec<PathBuf>, Text> {
     let copy = Copy::of(top, git)?;
     let arguments = [
@@ -155,8 +154,8 @@ fn output_of(
     Err(faults::GitEnded { command: name, status }.value())
 }
 
-/// The git of the machine: never one that lies in the tree, nor in a directory of the `PATH`
-/// that depends on where we are.
+/// The git of the machine: never one inside the tree, nor in a directory of the `PATH` that is
+/// relative to the working directory.
 fn find_git(top: &Path) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path)

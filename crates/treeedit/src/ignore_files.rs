@@ -1,5 +1,5 @@
-//! The files of git that the walk reads, examined before it opens one: a pipe would keep it waiting,
-//! and a device or a large file would fill the memory.
+//! Checks the git files that the walk reads before it opens one: a pipe would block it, and a
+//! device or a large file would fill the memory.
 #![expect(clippy::disallowed_methods, reason = "examines files before the walk opens them")]
 
 use std::ffi::OsStr;
@@ -17,13 +17,13 @@ const MAX_SIZE: u64 = 4 << 20;
 /// The largest file with a path of git, in bytes.
 const MAX_PATH: u64 = 8 << 10;
 
-/// The first file of patterns in a directory that must not be opened, and why.
+/// The first file of patterns in a directory that must not be opened, and the reason.
 pub(crate) fn refuse(dir: &Path) -> Option<(PathBuf, SkipReason)> {
     let own = PATTERNS.iter().find_map(|name| refuse_file(&dir.join(name)));
     own.or_else(|| refuse_git(dir))
 }
 
-/// The same for the files of git that belong to a work tree.
+/// The same for the git files of a work tree.
 fn refuse_git(dir: &Path) -> Option<(PathBuf, SkipReason)> {
     let git = dir.join(".git");
     let meta = git.symlink_metadata().ok()?;
@@ -46,7 +46,7 @@ fn refuse_git(dir: &Path) -> Option<(PathBuf, SkipReason)> {
 }
 
 fn refuse_file(path: &Path) -> Option<(PathBuf, SkipReason)> {
-    // Links are followed, as by those who read the file.
+    // Links are followed, as by the readers of the file.
     let meta = path.metadata().ok()?;
     if !meta.is_file() {
         return Some((path.to_owned(), SkipReason::NotRegular));

@@ -1,11 +1,11 @@
-//! What undoes a run: the original bytes, kept beside the tree.
+//! The data for undoing a run: the original bytes, kept next to the tree.
 //!
-//! `<root>/.ascend-doctor/convert-000001/` holds `journal.json` (which files, their modes, and
-//! SHA-256 before and after), `originals.zip` (the bytes before; entry `0` is the first file)
-//! and, as soon as the run is through, `done.json`. A journal without `done.json` belongs to
-//! a run that was interrupted. No file is replaced before the journal is on disk under its name;
-//! until then the record is called `journal.json.new`, and what a run left that came no further is
-//! new contents beside the files, which the next run clears away.
+//! `<root>/.ascend-doctor/convert-000001/` contains `journal.json` (the files, their modes, and
+//! SHA-256 before and after), `originals.zip` (the bytes before; entry `0` is the first file) and,
+//! as soon as the run is complete, `done.json`. A journal without `done.json` belongs to an
+//! interrupted run. No file is replaced before the journal is on disk under its name. Until then
+//! the record is called `journal.json.new`, and an interrupted run leaves only new contents next to
+//! the files, which the next run removes.
 #![expect(
     clippy::disallowed_methods,
     reason = "writes beside the tree that is converted; no machine is examined"
@@ -31,30 +31,30 @@ use base::text::Text;
 use data::fault::{Value as _, quote};
 use data::{Fault, faults};
 
-/// The directory below a root in which journals are kept.
+/// The directory below a root that contains the journals.
 pub const DIRECTORY: &str = ".ascend-doctor";
 
 const SCHEMA: u32 = 1;
-/// Which files a run replaces.
+/// The files that a run replaces.
 const RECORD: &str = "journal.json";
-/// The same, before the disk has all that the run needs.
+/// The same, before all data of the run is on disk.
 const UNNAMED: &str = "journal.json.new";
-/// Which files the run replaced; written at its end.
+/// The files that the run replaced; written at its end.
 const DONE: &str = "done.json";
-/// The bytes before.
+/// The original bytes.
 const ORIGINALS: &str = "originals.zip";
-/// Held while a run writes.
+/// Locked while a run writes.
 const LOCK: &str = "lock";
 const IGNORE: &str = ".gitignore";
-/// More is no journal of ours.
+/// The maximum size of a valid journal.
 const MAX_RECORD: u64 = 256 << 20;
-/// No source is larger.
+/// The maximum size of a source.
 const MAX_ORIGINAL: u64 = 1 << 30;
 
-/// The journals of a root, held so that no other run of this tool writes to it meanwhile.
+/// The journals of a root, locked so that no other run of this tool writes to it during this time.
 #[derive(Debug)]
 pub struct Journals {
-    /// The root as it is shown.
+    /// The root as displayed.
     base: PathBuf,
     tree: Arc<Tree>,
     dir: Arc<Dir>,
@@ -66,11 +66,11 @@ pub struct Journals {
 pub struct Journal {
     /// Its number; runs stack.
     pub number: u32,
-    /// The root as it is shown.
+    /// The root as displayed.
     pub(crate) base: PathBuf,
     /// The directory of all journals.
     all: Arc<Dir>,
-    /// That of this one.
+    /// The directory of this one.
     dir: Dir,
     /// The files, as recorded before the first was replaced.
     pub entries: Vec<Entry>,
@@ -89,7 +89,7 @@ pub struct Entry {
     pub after: String,
     /// Length before, in bytes.
     pub length: u64,
-    /// How many names the file had before: an undo gives the content back to one.
+    /// The number of names of the file before: an undo restores the content under one.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub names: u64,
 }
@@ -103,7 +103,7 @@ fn is_one(names: &u64) -> bool {
     *names == 1
 }
 
-/// A path as JSON can hold it: text, or bytes where it is none.
+/// A path in JSON: text, or bytes if it is not UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Name {
@@ -130,7 +130,7 @@ impl Name {
     }
 }
 
-/// What keeps journals from being used.
+/// The reason why journals cannot be used.
 #[derive(Debug)]
 pub enum JournalError {
     /// Another run writes to the tree.
@@ -142,7 +142,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// The error as users read it.
+    /// The error message for users.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Busy(path) => faults::JournalBusy { path }.fault(),
@@ -178,7 +178,7 @@ pub(crate) struct Original<'a> {
 }
 
 impl Journals {
-    /// The journals of `base`; makes the place for them.
+    /// The journals of `base`; creates their directory.
     pub fn open(base: &Path) -> Result<Self, JournalError> {
         let failed = |error| JournalError::Io(base.join(DIRECTORY), error);
         let root = guard::named::open_dir(base).map_err(failed)?;
@@ -190,7 +190,7 @@ impl Journals {
         let tree = Arc::new(Tree::new(root));
         let journals = Self::lock(base, &tree);
         if made && matches!(journals, Err(JournalError::Io(..))) {
-            // On a full disk nothing is left behind.
+            // On a full disk, nothing remains.
             clear(tree.root());
         }
         journals
@@ -206,11 +206,11 @@ impl Journals {
         if dir.kind(OsStr::new(IGNORE)).is_none() {
             own_file(&dir, IGNORE).and_then(|mut file| file.write_all(b"*\n")).map_err(failed)?;
         }
-        // What came with a foreign tree may be a link out of it, or a pipe.
+        // In an untrusted tree, it may be a link out of the tree, or a pipe.
         let lock = dir
             .open_for_writing(OsStr::new(LOCK), Some(0o600))
             .map_err(|error| JournalError::Io(path.join(LOCK), error))?;
-        // A file system without locks is no reason not to work.
+        // A file system without locks does not prevent the run.
         let locked = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive);
         if locked == Err(rustix::io::Errno::WOULDBLOCK) {
             return Err(JournalError::Busy(base.to_owned()));
@@ -234,7 +234,7 @@ impl Journals {
         })
     }
 
-    /// The nearest directory above `dir` in which a run is that can be taken back.
+    /// The nearest directory above `dir` with a run that can be undone.
     pub fn above(dir: &Path) -> Option<PathBuf> {
         let real = dir.canonicalize().ok()?;
         let there = |dir: &Path| {
@@ -242,7 +242,7 @@ impl Journals {
             runs_in(dir).is_ok_and(|runs| runs.iter().any(has_record))
         };
         let (up, found) = real.ancestors().enumerate().skip(1).find(|(_, dir)| there(dir))?;
-        // Said as the user said it, where that leads there.
+        // In the user's spelling, if that leads to the same directory.
         let said = dir.ancestors().nth(up).filter(|said| {
             parent_directory(&said.join("x")).canonicalize().is_ok_and(|real| real == found)
         });
@@ -259,7 +259,7 @@ impl Journals {
         &self.tree
     }
 
-    /// The directory of the journals as it is shown.
+    /// The directory of the journals as displayed.
     fn path(&self) -> PathBuf {
         self.base.join(DIRECTORY)
     }
@@ -278,8 +278,8 @@ impl Journals {
         Ok(numbers)
     }
 
-    /// The latest run, whether it was finished, and which of its files it replaced.
-    /// What a run left that was interrupted before its journal was whole is cleared away.
+    /// The latest run, whether it was finished, and the files that it replaced. Removes the remains
+    /// of a run that was interrupted before its journal was complete.
     pub fn latest(&self) -> Result<Option<(Journal, State)>, JournalError> {
         for number in self.numbers()? {
             let name = run_name(number);
@@ -311,9 +311,9 @@ impl Journals {
         Journal { number, base: self.base.clone(), all: Arc::clone(&self.dir), dir, entries }
     }
 
-    /// Clears away what a run left that was interrupted before it could replace a file.
+    /// Removes the remains of a run that was interrupted before it could replace a file.
     fn sweep(&self, number: u32, dir: Dir) -> Result<(), JournalError> {
-        // What cannot be read was written before anything was laid beside a file.
+        // An unreadable record was written before any new content.
         let entries = Record::read(&dir, UNNAMED, &self.path())
             .map_or_else(|_| Vec::new(), |one| one.entries);
         let journal = self.journal(number, dir, entries);
@@ -323,8 +323,7 @@ impl Journals {
             .map_err(|error| JournalError::Io(journal.path(), error))
     }
 
-    /// Writes down a run that is about to begin. Nothing may be replaced before
-    /// [`Journal::settle`].
+    /// Records a run before it begins. Nothing may be replaced before [`Journal::settle`].
     pub(crate) fn begin(&self, originals: &[Original<'_>]) -> Result<Journal, JournalError> {
         let number = self.numbers()?.first().map_or(1, |latest| latest + 1);
         let name = run_name(number);
@@ -361,7 +360,7 @@ impl Journals {
         }
     }
 
-    /// Takes the place of the journals away if nothing is in it: the tree is as it was.
+    /// Removes the directory of the journals if it is empty: the tree is unchanged.
     pub fn tidy(self) {
         if self.numbers().is_ok_and(|numbers| numbers.is_empty()) {
             clear(self.tree.root());
@@ -381,13 +380,13 @@ fn run_name(number: u32) -> String {
     format!("convert-{number:06}")
 }
 
-/// A new file for its owner alone, in place of what was left there: a link is not followed.
+/// Creates a file for its owner only, replacing any previous one: a link is not followed.
 fn own_file(dir: &Dir, name: &str) -> io::Result<File> {
     dir.remove_if_present(OsStr::new(name))?;
     dir.create_new(OsStr::new(name), 0o600)
 }
 
-/// Takes the place of the journals away, unless there is one in it.
+/// Removes the directory of the journals, unless it contains one.
 fn clear(root: &Dir) {
     let Ok(dir) = root.enter(OsStr::new(DIRECTORY)) else { return };
     for name in [LOCK, IGNORE] {
@@ -396,23 +395,23 @@ fn clear(root: &Dir) {
     let _ = root.remove_dir(OsStr::new(DIRECTORY));
 }
 
-/// How far a run came.
+/// The state of a run.
 #[derive(Debug, PartialEq, Eq)]
 pub enum State {
-    /// To its end; the positions of the entries that it replaced.
+    /// Completed; the positions of the replaced entries.
     Done(Vec<usize>),
-    /// It was killed.
+    /// The run was killed.
     Interrupted,
 }
 
 impl Journal {
-    /// The name under which the new content of a file lies beside it before it takes its place.
+    /// The name of the new content next to a file before it is renamed into place.
     pub(crate) fn temporary(&self, position: usize) -> String {
         format!(".ascend-doctor-{:06}-{position}.tmp", self.number)
     }
 
-    /// Waits until the disk has what undoes the run, and gives the record its name: files may be
-    /// replaced.
+    /// Waits until the disk has the data for undoing the run, and gives the record its name: from
+    /// then on, files may be replaced.
     pub(crate) fn settle(&self) -> Result<(), JournalError> {
         let there = |name: &str| self.dir.open(OsStr::new(name))?.sync_all();
         there(ORIGINALS)
@@ -423,19 +422,19 @@ impl Journal {
             .map_err(|error| JournalError::Io(self.path(), error))
     }
 
-    /// The directory of the run as it is shown.
+    /// The directory of the run as displayed.
     fn path(&self) -> PathBuf {
         self.base.join(DIRECTORY).join(run_name(self.number))
     }
 
-    /// Notes that the run is through, as soon as the disk has the names in `dirs` below `tree`.
+    /// Marks the run as complete, as soon as the disk has the names in `dirs` below `tree`.
     pub(crate) fn finish(
         &self,
         replaced: Vec<usize>,
         tree: &Tree,
         dirs: &[PathBuf],
     ) -> Result<(), JournalError> {
-        // What the disk does not have yet after a power cut is an old file, not a broken one.
+        // After a power cut, a name that is not yet on disk means an old file, not a broken one.
         for dir in dirs {
             let _ = tree.dir(dir).and_then(|dir| dir.sync());
         }
@@ -444,14 +443,14 @@ impl Journal {
             let mut file = own_file(&self.dir, &new)?;
             file.write_all(&serde_json::to_vec(&Done { replaced })?)?;
             file.sync_all()?;
-            // It is there whole or not at all.
+            // The rename makes it appear completely or not at all.
             self.dir.rename(OsStr::new(&new), OsStr::new(DONE))?;
             self.dir.sync()
         };
         write().map_err(|error| JournalError::Io(self.path(), error))
     }
 
-    /// Takes away what lies ready beside the files below `tree`.
+    /// Removes the prepared contents next to the files below `tree`.
     pub(crate) fn remove_temporaries(&self, tree: &Tree) {
         for (position, entry) in self.entries.iter().enumerate() {
             if let Ok(place) = tree.place(entry.path.path()) {
@@ -460,16 +459,16 @@ impl Journal {
         }
     }
 
-    /// Forgets the run.
+    /// Removes the run.
     pub(crate) fn remove(self) -> Result<(), JournalError> {
-        // Without its record a journal is rubbish, also if this is interrupted.
+        // Without its record, a journal is ignored, even if this is interrupted.
         self.dir
             .remove_if_present(OsStr::new(RECORD))
             .and_then(|()| self.all.remove_all(OsStr::new(&run_name(self.number))))
             .map_err(|error| JournalError::Io(self.path(), error))
     }
 
-    /// The bytes that a file held before, proved by their hash.
+    /// The original bytes of files, verified by their hashes.
     pub(crate) fn originals(&self, wanted: &[usize]) -> Result<Vec<Vec<u8>>, JournalError> {
         let path = self.path().join(ORIGINALS);
         let malformed = |why: Text| JournalError::Malformed(path.clone(), why);
@@ -506,7 +505,7 @@ impl Journal {
 }
 
 impl Record {
-    /// `path` is the directory as it is shown.
+    /// `path` is the directory as displayed.
     fn read(dir: &Dir, name: &str, path: &Path) -> Result<Self, JournalError> {
         let record: Self = load(dir, name, path)?;
         let malformed = |why: Text| Err(JournalError::Malformed(path.join(name), why));
@@ -527,7 +526,7 @@ fn is_inside(path: &Path) -> bool {
 }
 
 fn pack(file: &File, originals: &[Original<'_>]) -> io::Result<()> {
-    // As they are: packing them would take longer than all else that is written.
+    // Uncompressed: compression would take longer than all other writes.
     let options =
         zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
     let mut bytes = Cursor::new(Vec::new());

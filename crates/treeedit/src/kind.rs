@@ -1,5 +1,4 @@
-//! The kinds of files that `convert` reads, told by name and, where that says nothing, by the
-//! first line.
+//! The kinds of files that `convert` reads, detected by name or else by the first line.
 
 use serde::Serialize;
 
@@ -30,7 +29,7 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    /// All kinds, in the order in which they are listed.
+    /// All kinds, in the order of lists.
     pub const ALL: &'static [Self] = &[
         Self::Python,
         Self::Notebook,
@@ -43,7 +42,7 @@ impl FileKind {
         Self::Text,
     ];
 
-    /// The kind that a file name stands for; `None` for what is not read, or only known by its
+    /// The kind for a file name; `None` for files that are not read, or only recognized by their
     /// first line (see [`FileKind::of_first_line`]).
     pub fn of_name(name: &str) -> Option<Self> {
         let lower = name.to_ascii_lowercase();
@@ -86,7 +85,7 @@ impl FileKind {
         })
     }
 
-    /// The kind that a `#!` line stands for.
+    /// The kind for a `#!` line.
     pub fn of_first_line(line: &[u8]) -> Option<Self> {
         let line = line.strip_prefix(b"#!")?;
         let line = String::from_utf8_lossy(line);

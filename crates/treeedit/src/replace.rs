@@ -19,7 +19,7 @@ use super::denial::Denial;
 pub struct HardLinks {
     /// The device and the number of the file.
     pub file: (u64, u64),
-    /// How many names it had.
+    /// The number of names that it had.
     pub names: u64,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn match_content(place: &Place, content: &[u8]) -> io::Result<Content
     Ok(if equal { ContentMatch::Yes(FileState { stat }) } else { ContentMatch::No })
 }
 
-/// The content of a regular file, up to `limit` bytes; `None` if it is gone, larger, or no
+/// The content of a regular file, up to `limit` bytes; `None` if it is gone, larger, or not a
 /// regular file.
 pub(crate) fn content(place: &Place, limit: u64) -> io::Result<Option<Vec<u8>>> {
     match place.dir.open(&place.name) {
@@ -72,8 +72,8 @@ pub(crate) fn content(place: &Place, limit: u64) -> io::Result<Option<Vec<u8>>> 
     }
 }
 
-/// Whether an error means that there is no such file any more: it, or a directory above it, was
-/// removed or replaced by a link or by something else.
+/// Whether an error means that the file no longer exists: it, or a directory above it, was removed
+/// or replaced by a link or by something else.
 pub(crate) fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         || error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
@@ -81,13 +81,13 @@ pub(crate) fn is_gone(error: &io::Error) -> bool {
 }
 
 impl FileState {
-    /// What keeps the user from replacing the file, as far as that is known beforehand. `path` is
+    /// The reason why the user cannot replace the file, as far as it is known beforehand. `path` is
     /// shown.
     pub(crate) fn denied(&self, place: &Place, path: &Path) -> Option<Denial> {
         Denial::foresee(place, path, &self.stat)
     }
 
-    /// Which file it is, and how many names it has.
+    /// The identity of the file, and the number of its names.
     pub(crate) fn linked(&self) -> HardLinks {
         let file = (self.stat.st_dev, self.stat.st_ino);
         HardLinks { file, names: names_of(&self.stat) }
@@ -111,9 +111,9 @@ pub(crate) struct StagedFile<'a> {
     file: File,
 }
 
-/// Writes `content` beside `target` under the name `temporary`, with the mode, the owner and
-/// the extended attributes of the file that is there, and waits until the disk has it. Where owner
-/// or group cannot be kept, nothing is laid, with [`Denial`].
+/// Writes `content` next to `target` under the name `temporary`, with the mode, the owner and the
+/// extended attributes of the existing file, and waits until the disk has it. If owner or group
+/// cannot be kept, nothing is written, and the error is a [`Denial`].
 pub(crate) fn stage<'a>(
     tree: &'a Tree,
     target: &'a Path,
@@ -155,16 +155,16 @@ pub(crate) fn stage_unsynced<'a>(
     }
 }
 
-/// Has the kernel write what a file holds. That it may forget what it has written is what this
-/// advice is for elsewhere; that it begins at once is what it does on Linux first.
+/// Makes the kernel start writing the content of a file. The documented purpose of this advice is
+/// to drop written pages, but Linux first starts to write them.
 pub(crate) fn begin_writing(file: &File) {
-    // Where that is not to be had, it only takes longer.
+    // Without this advice, it only takes longer.
     let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
 }
 
 impl<'a> StagedFile<'a> {
-    /// Gives it permissions of its own. Whose rights a program takes on is no permission: that stays
-    /// as it is on the file that is replaced, whatever a journal says that came with a foreign tree.
+    /// Sets the permission bits. The set-user-ID, set-group-ID and sticky bits are not among them:
+    /// they stay as on the replaced file, even if the journal of an untrusted tree has other ones.
     pub(crate) fn set_permissions(&self, mode: u32) -> io::Result<()> {
         let set = rustix::fs::fstat(&self.file).and_then(|about| {
             let kept = about.st_mode & 0o7000;
@@ -188,18 +188,18 @@ impl<'a> StagedFile<'a> {
     }
 }
 
-/// Gives `new` the owner, the extended attributes (so also access lists) and the mode of `old`.
+/// Gives `new` the owner, the extended attributes (including access lists) and the mode of `old`.
 fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
     let about = rustix::fs::fstat(old)?;
     let own = rustix::fs::fstat(new)?;
     if (own.st_uid, own.st_gid) != (about.st_uid, about.st_gid) {
-        // Who is neither superuser nor member of the group cannot: whose file it is decides who may
-        // read and write it, and is nothing that a conversion changes.
+        // This fails for users who are neither superuser nor member of the group: the owner of a
+        // file determines who may read and write it, and a conversion must not change it.
         let owner = (Uid::from_raw(about.st_uid), Gid::from_raw(about.st_gid));
         rustix::fs::fchown(new, Some(owner.0), Some(owner.1))
             .map_err(|_| io::Error::from(Denial::of_ownership(&about, &own)))?;
     }
-    // Most files have none or a few, and the kernel clears all the room that it is given.
+    // Most files have none or a few, and the kernel clears the complete buffer.
     let mut names = vec![0_u8; 1 << 10];
     let mut length = rustix::fs::flistxattr(old, names.as_mut_slice());
     if length == Err(rustix::io::Errno::RANGE) {
@@ -210,7 +210,7 @@ fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
     for name in names[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
         let mut value = vec![0_u8; 64 << 10];
         if let Ok(length) = rustix::fs::fgetxattr(old, name, value.as_mut_slice()) {
-            // Some belong to the kernel or to the superuser alone.
+            // Some are reserved for the kernel or the superuser.
             let _ = rustix::fs::fsetxattr(new, name, &value[..length], XattrFlags::empty());
         }
     }
@@ -218,8 +218,8 @@ fn keep_attributes(old: &File, new: &File) -> io::Result<()> {
 }
 
 impl Replacement<'_> {
-    /// Moves the content to its place, if the file there is still the one that was `seen`.
-    /// `false`: it is not, and stays.
+    /// Moves the content to its place, if the file there is still the one that was `seen`. Returns
+    /// `false` if it is another one, which stays.
     pub(crate) fn commit(self, seen: &FileState) -> io::Result<bool> {
         let place = self.tree.place(self.target)?;
         let unchanged = place.dir.stat(&place.name).is_ok_and(|now| same(&now, &seen.stat));
@@ -230,14 +230,14 @@ impl Replacement<'_> {
         self.force().map(|()| true)
     }
 
-    /// Moves the content to its place, whatever is there.
+    /// Moves the content to its place, replacing any existing file.
     pub(crate) fn force(self) -> io::Result<()> {
         let place = self.tree.place(self.target)?;
         let temporary = OsStr::new(&self.temporary);
         place.dir.rename(temporary, &place.name).inspect_err(|_| self.discard())
     }
 
-    /// Takes the content away again.
+    /// Removes the content.
     pub(crate) fn discard(&self) {
         if let Ok(place) = self.tree.place(self.target) {
             let _ = place.dir.remove_file(OsStr::new(&self.temporary));
@@ -252,8 +252,8 @@ fn same(a: &Stat, b: &Stat) -> bool {
             (stat.st_mtime, stat.st_mtime_nsec, stat.st_uid, stat.st_gid),
         )
     };
-    // A name that was taken away changes this time too: the same file may stand in the tree twice,
-    // and the other name of it holds its new content already.
+    // Removing another name also changes this time: the same file may be in the tree twice, and its
+    // other name already has its new content.
     let touched = |stat: &Stat| (stat.st_ctime, stat.st_ctime_nsec);
     identity(a) == identity(b) && (touched(a) == touched(b) || a.st_nlink < b.st_nlink)
 }

@@ -1,4 +1,4 @@
-//! Takes a run back: the last one when asked, an interrupted one before anything else.
+//! Undoes a run: the last one on request, an interrupted one before anything else.
 use data::{Fault, faults};
 use std::collections::BTreeSet;
 use std::io;
@@ -9,31 +9,31 @@ use super::replace::{self, StagedFile};
 use base::hash::Sha256;
 use guard::tree::Tree;
 
-/// A converted file is never larger; what is, was changed.
+/// The maximum size of a converted file; a larger one was changed.
 const MAX_SIZE: u64 = 1 << 30;
 
-/// What became of a run that was to be taken back. Paths are below the root.
+/// The result of undoing a run. Paths are below the root.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct UndoReport {
-    /// The files that hold their original bytes again.
+    /// The files with restored original bytes.
     pub restored: Vec<PathBuf>,
-    /// The files that were written to since, by somebody else. If there are any, an undo has
-    /// restored nothing; a recovery has left these alone.
+    /// The files that were changed by others since the run. If there are any, an undo has restored
+    /// nothing; a recovery has skipped these.
     pub changed: Vec<PathBuf>,
-    /// The same of files that were taken away since.
+    /// The files that were removed since the run, with the same effect.
     pub gone: Vec<PathBuf>,
-    /// Those of the restored ones that had other names before the run: they are not linked again.
+    /// Those of the restored files that had other names before the run: they are not linked again.
     pub unlinked: Vec<PathBuf>,
 }
 
 impl UndoReport {
-    /// Keeps a file that cannot just be restored.
+    /// Records a file that cannot simply be restored.
     fn add_skipped(&mut self, entry: &Entry, now: EntryState) {
         let left = if now == EntryState::Gone { &mut self.gone } else { &mut self.changed };
         left.push(entry.path.path().to_owned());
     }
 
-    /// Keeps what was restored.
+    /// Records restored files.
     fn add_restored(&mut self, journal: &Journal, restored: Vec<usize>) {
         let entries = restored.into_iter().map(|position| &journal.entries[position]);
         for entry in entries {
@@ -46,17 +46,17 @@ impl UndoReport {
     }
 }
 
-/// Why a run could not be taken back.
+/// The reason why a run could not be undone.
 #[derive(Debug)]
 pub enum UndoError {
     /// The journal cannot be used.
     Journal(JournalError),
-    /// A file could not be restored; its journal stays, so that it can be tried again.
+    /// A file could not be restored; its journal is kept for another try.
     Failed(PathBuf, io::Error),
 }
 
 impl UndoError {
-    /// The error as users read it.
+    /// The error message for users.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Journal(error) => error.fault(),
@@ -73,7 +73,7 @@ impl From<JournalError> for UndoError {
     }
 }
 
-/// How a file of a journal is now.
+/// The current state of a file of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EntryState {
     Old,
@@ -82,8 +82,8 @@ enum EntryState {
     Gone,
 }
 
-/// Takes the last run back; `None` if there is none. A file that is neither as the run left it
-/// nor as it was before makes the undo refuse, unless `force`: then its content is lost.
+/// Undoes the last run; `None` if there is none. A file that has neither the content from the run
+/// nor the one before it makes the undo fail, unless `force` is set: then its content is lost.
 pub fn undo(journals: &Journals, force: bool) -> Result<Option<UndoReport>, UndoError> {
     let Some((journal, state)) = journals.latest()? else { return Ok(None) };
     let positions = match state {
@@ -109,8 +109,9 @@ pub fn undo(journals: &Journals, force: bool) -> Result<Option<UndoReport>, Undo
     Ok(Some(undone))
 }
 
-/// Restores what an interrupted run replaced; `None` if none was interrupted. What somebody
-/// wrote since then stays, with its journal, so that `undo` with `force` can still take it back.
+/// Restores the files that an interrupted run replaced; `None` if no run was interrupted. Files
+/// changed since then are kept, with their journal, so that `undo` with `force` can still restore
+/// them.
 pub fn recover(journals: &Journals) -> Result<Option<UndoReport>, UndoError> {
     let Some((journal, State::Interrupted)) = journals.latest()? else { return Ok(None) };
     let mut wanted = Vec::new();
@@ -160,19 +161,19 @@ fn entry_state(journals: &Journals, entry: &Entry) -> Result<EntryState, UndoErr
     })
 }
 
-/// Puts the originals back; returns the positions of those that were.
+/// Restores the originals; returns the positions of the restored ones.
 fn restore(
     journals: &Journals,
     journal: &Journal,
     wanted: &[usize],
 ) -> Result<Vec<usize>, UndoError> {
     let tree = journals.tree();
-    // A directory that was removed since it was opened would still be known.
+    // A directory that was removed since it was opened would otherwise stay cached.
     tree.forget();
     let mut restored = Vec::new();
     let mut dirs = BTreeSet::new();
-    // In portions, so that a large tree does not have to fit into memory at once. All of a portion is
-    // written before any of it is waited for.
+    // In batches, so that a large tree does not have to fit into memory at once. A batch is
+    // completely written before the first wait.
     for portion in wanted.chunks(64) {
         let originals = journal.originals(portion)?;
         let laid: Vec<_> = portion
@@ -188,7 +189,7 @@ fn restore(
             .collect();
         let mut failed = None;
         for (position, path, laid) in laid {
-            // Behind a failure nothing is replaced, and nothing is left lying.
+            // After a failure nothing is replaced, and no temporary file remains.
             let placed = laid.and_then(StagedFile::settle).and_then(|staged| {
                 if failed.is_some() {
                     staged.discard();
@@ -218,7 +219,7 @@ fn restore(
     Ok(restored)
 }
 
-/// Lays what a file held before beside it.
+/// Writes the original content of a file next to it.
 fn lay_back<'a>(
     tree: &'a Tree,
     path: &'a Path,
@@ -281,7 +282,7 @@ mod tests {
         let more = [change("a.py", "one", "uno")];
         assert_eq!(commit::<Refusal>(&journals, &more, false, &|_| Ok(())).unwrap().replaced, 1);
         assert_eq!((read(&dir, "a.py"), read(&dir, "d/b.py")), ("uno".into(), "two".into()));
-        // Runs stack.
+        // Runs are undone in reverse order.
         assert_eq!(undo(&journals, false).unwrap().unwrap().restored, [Path::new("a.py")]);
         assert_eq!(read(&dir, "a.py"), "one");
         assert_eq!(undo(&journals, false).unwrap().unwrap().restored.len(), 2);
@@ -341,7 +342,7 @@ mod tests {
         assert_eq!(undo(&journals, false).unwrap().unwrap().restored, [Path::new("b.py")]);
     }
 
-    /// A run that was killed after its first rename, with the next content lying ready.
+    /// A run that was killed after its first rename, with the next content prepared.
     #[test]
     fn recovery_reverts_an_interrupted_run() {
         let dir = tree(&[("a.py", "1"), ("b.py", "2"), ("c.py", "3")]);
@@ -376,7 +377,7 @@ mod tests {
         assert_eq!(read(&dir, "c.py"), "3");
     }
 
-    /// A run that was killed before its journal was on disk: it can have replaced nothing.
+    /// A run that was killed before its journal was on disk: it cannot have replaced anything.
     #[test]
     fn recovery_removes_staged_files() {
         let dir = tree(&[("a.py", "mine")]);

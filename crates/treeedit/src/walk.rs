@@ -1,4 +1,4 @@
-//! From the roots that a user names to the files that are read.
+//! Finds the files to read below the roots that a user names.
 #![expect(
     clippy::disallowed_methods,
     reason = "walks the tree that is converted; no machine is examined"
@@ -23,52 +23,54 @@ use super::kind::FileKind;
 pub use super::walk_failure::WalkError;
 use base::walk_error;
 
-/// Directories that hold no sources of the project.
+/// Directories without sources of the project.
 const NEVER: &[&str] =
     &[".git", ".hg", ".svn", "__pycache__", "node_modules", super::journal::DIRECTORY];
-/// Directories of installed packages: below a root somebody else's, as a root the user's wish.
+/// Directories of installed packages: skipped below a root, but read if the user names one as a
+/// root.
 const INSTALLED: &[&str] = &["site-packages", "dist-packages"];
 
-/// Where files are looked for, and which.
+/// The searched locations, and the selection of files.
 #[derive(Debug, Clone)]
 pub struct Scope {
     /// Files, directories, or patterns for them.
     pub roots: Vec<PathBuf>,
-    /// Files that are started: they get the import of torch_npu.
+    /// Files that a user starts: they get the import of torch_npu.
     pub launch: Vec<PathBuf>,
-    /// What is left out.
+    /// Excluded paths.
     pub exclude: Vec<String>,
-    /// Which kinds of files are read.
+    /// The kinds of files to read.
     pub kinds: Vec<FileKind>,
     /// Whether `.gitignore` and `.ignore` count.
     pub ignore_files: bool,
-    /// The largest file that is read, in bytes.
+    /// The maximum size of a file, in bytes.
     pub max_size: u64,
-    /// Whether links to files are read that lead out of the root, or to what is no source by its own
-    /// name: for those who write nothing. A snapshot of Hugging Face's cache consists of them.
+    /// Whether links to files are read that lead out of the root, or to a file whose name is not
+    /// that of a source: for callers that write nothing. A snapshot of Hugging Face's cache
+    /// consists of them.
     pub linked_files: bool,
 }
 
 /// A directory below which files are converted.
 #[derive(Debug)]
 pub struct Root {
-    /// As the user named it; for a file its directory.
+    /// The path that the user named; for a file, its directory.
     pub dir: PathBuf,
-    /// The same without symbolic links: nothing outside is touched.
+    /// The same without symbolic links: nothing outside is changed.
     pub real: PathBuf,
-    /// Whether the directory was named, or files in it.
+    /// Whether the user named the directory, not files in it.
     pub whole: bool,
     tree: OnceLock<Tree>,
 }
 
 impl Root {
-    /// The root `dir`, which is `real` without links.
+    /// Creates the root `dir`, which is `real` without links.
     pub fn new(dir: impl Into<PathBuf>, real: impl Into<PathBuf>, whole: bool) -> Self {
         Self { dir: dir.into(), real: real.into(), whole, tree: OnceLock::new() }
     }
 
-    /// The open directories of the root: what is read below it is opened through them, so that
-    /// nobody who replaces a directory by a link leads out of it.
+    /// The open directories of the root: files below it are opened through them, so that replacing
+    /// a directory by a link cannot lead out of it.
     ///
     /// # Errors
     ///
@@ -90,20 +92,20 @@ impl PartialEq for Root {
 
 impl Eq for Root {}
 
-/// A file that is read.
+/// A file to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// Where it is, from the working directory.
+    /// Its path from the working directory.
     pub path: PathBuf,
-    /// Where it is below its root.
+    /// Its path below its root.
     pub relative: PathBuf,
     /// Its root.
     pub root: Arc<Root>,
-    /// What it is.
+    /// Its kind.
     pub kind: FileKind,
     /// Its size in bytes when it was found.
     pub size: u64,
-    /// Whether a person starts it (`-l`).
+    /// Whether a user starts it (`-l`).
     pub launch: bool,
 }
 
@@ -112,7 +114,7 @@ impl SourceFile {
     ///
     /// # Errors
     ///
-    /// It is gone, or no regular file any more.
+    /// The file is gone, or no longer a regular file.
     pub fn open(&self) -> io::Result<File> {
         self.root.tree()?.open(&self.relative)
     }
@@ -123,22 +125,22 @@ impl SourceFile {
 pub enum SkipReason {
     /// A symbolic link to something outside the root.
     LinkLeaves(PathBuf),
-    /// A symbolic link to nothing.
+    /// A symbolic link to a missing file.
     LinkDangles,
     /// A named pipe, socket or device.
     NotRegular,
     /// Larger than the limit; its size in bytes.
     TooLarge(u64),
-    /// It, or a directory, could not be read: the kind of the error, and its words.
+    /// It, or a directory, could not be read: the kind and the message of the error.
     Unreadable(io::ErrorKind, Text),
 }
 
 /// A file that is not read although its name selects it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkippedFile {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub why: SkipReason,
 }
 
@@ -147,11 +149,11 @@ pub struct SkippedFile {
 pub struct WalkResult {
     /// The files to read, by root and path; every file once.
     pub files: Vec<SourceFile>,
-    /// The files that are not read, and why.
+    /// The skipped files, with the reasons.
     pub skipped: Vec<SkippedFile>,
-    /// The directories and files in which was looked, after patterns were resolved.
+    /// The searched directories and files, after patterns were resolved.
     pub roots: Vec<Arc<Root>>,
-    /// Excludes that excluded nothing.
+    /// Excludes that matched nothing.
     pub idle_excludes: Vec<String>,
 }
 
@@ -160,8 +162,8 @@ pub fn walk(scope: &Scope) -> Result<WalkResult, WalkError> {
     walk_and(scope, &mut |_| ())
 }
 
-/// As [`walk`], and hands each file on as soon as it is found, in the same order: before it is known
-/// whether it is one to launch.
+/// Like [`walk`], and passes each file to `each` as soon as it is found, in the same order, before
+/// it is known whether it is one to launch.
 pub fn walk_and(scope: &Scope, each: &mut dyn FnMut(&SourceFile)) -> Result<WalkResult, WalkError> {
     let mut roots = Vec::new();
     for root in &scope.roots {
@@ -179,7 +181,7 @@ pub fn walk_and(scope: &Scope, each: &mut dyn FnMut(&SourceFile)) -> Result<Walk
     Ok(walk.found)
 }
 
-/// The directories in which the journals of `roots` are: each directory, and those of files.
+/// The directories that contain the journals of `roots`: each directory, and those of files.
 pub fn root_directories(roots: &[PathBuf]) -> Result<Vec<PathBuf>, WalkError> {
     let mut dirs = Vec::new();
     for root in roots {
@@ -187,7 +189,7 @@ pub fn root_directories(roots: &[PathBuf]) -> Result<Vec<PathBuf>, WalkError> {
             let dir = if path.is_dir() {
                 path
             } else {
-                // A link to a file is followed, and the journal lies beside the file.
+                // A link to a file is followed, and the journal is next to the target.
                 let linked = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
                 let real = if linked { path.canonicalize().unwrap_or(path) } else { path };
                 super::paths::parent_directory(&real).to_owned()
@@ -213,11 +215,11 @@ struct DelayedLink {
 struct Walk<'a> {
     scope: &'a Scope,
     found: WalkResult,
-    /// The real paths that were met: roots may overlap.
+    /// The real paths seen so far: roots may overlap.
     seen: HashSet<PathBuf>,
-    /// Links to sources of which the walk may meet the target by itself.
+    /// Links to sources whose targets the walk may find separately.
     late: Vec<DelayedLink>,
-    /// Is told of each file.
+    /// Called for each file.
     each: &'a mut dyn FnMut(&SourceFile),
 }
 
@@ -260,12 +262,12 @@ impl Walk<'_> {
         root
     }
 
-    /// A file that was named itself: neither ignore files nor excludes keep it out.
+    /// Adds a file that the user named: neither ignore files nor excludes apply to it.
     fn single(&mut self, path: &Path, real: &Path, meta: &Metadata) -> Result<(), WalkError> {
         if !meta.is_file() {
             return Err(WalkError::NotRegular(path.to_owned()));
         }
-        // A link is replaced by what it names: renaming over it would make a copy of it.
+        // A link is replaced by its target: renaming over it would turn it into a copy.
         let path = if path.is_symlink() { real } else { path };
         let dir = match path.parent() {
             Some(dir) if !dir.as_os_str().is_empty() => dir,
@@ -299,8 +301,8 @@ impl Walk<'_> {
         }
     }
 
-    /// What a link inside the root names is met by itself; what it names outside is not ours to
-    /// write, and read where that is wished.
+    /// Handles a link. A target inside the root is found by the walk itself; a target outside must
+    /// not be written, and is read only if requested.
     fn link(&mut self, root: &Arc<Root>, path: &Path, relative: &Path) {
         let source = self.kind_by_name(path);
         let Ok(target) = path.canonicalize() else {
@@ -316,7 +318,7 @@ impl Walk<'_> {
             && meta.is_file()
         {
             if inside && self.kind_by_name(&target).is_some() {
-                // Unless it is left out where it stands, which is known in the end.
+                // Unless the target itself is excluded, which is known at the end.
                 let (root, path, relative) =
                     (Arc::clone(root), path.to_owned(), relative.to_owned());
                 self.late.push(DelayedLink { root, path, relative, target, kind, meta });
@@ -328,7 +330,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The links to what was met by nothing else.
+    /// Adds the links whose targets were not found otherwise.
     fn late(&mut self) {
         for DelayedLink { root, path, relative, target, kind, meta } in
             std::mem::take(&mut self.late)
@@ -337,7 +339,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The kind that a name says, where files of it are looked for.
+    /// The kind for a file name, if files of this kind are selected.
     fn kind_by_name(&self, path: &Path) -> Option<FileKind> {
         let kind = FileKind::of_name(&path.file_name()?.to_string_lossy())?;
         self.scope.kinds.contains(&kind).then_some(kind)
@@ -351,11 +353,11 @@ impl Walk<'_> {
         kind: FileKind,
         meta: &Metadata,
     ) {
-        // Without links on the way the place below the real root is the real path.
+        // Without links in between, the path below the real root is the real path.
         self.file_at(root, path, relative, root.real.join(relative), kind, meta);
     }
 
-    /// A file of which the real path is known.
+    /// Adds a file with a known real path.
     fn file_at(
         &mut self,
         root: &Arc<Root>,
@@ -394,7 +396,7 @@ impl Walk<'_> {
         self.skip(path.unwrap_or(root), why);
     }
 
-    /// Marks the files that are started.
+    /// Marks the launch files.
     fn launch(&mut self) -> Result<(), WalkError> {
         for launch in &self.scope.launch {
             let meta = launch.metadata().map_err(|_| WalkError::NoLaunch(launch.clone()))?;
@@ -416,7 +418,7 @@ impl Walk<'_> {
     }
 }
 
-/// Where a walk could not go on, and why.
+/// The path at which a walk failed, and the reason.
 fn place_and_cause(error: &ignore::Error) -> (Option<&Path>, io::Error) {
     let mut place = None;
     let mut inner = error;
@@ -433,16 +435,16 @@ fn place_and_cause(error: &ignore::Error) -> (Option<&Path>, io::Error) {
     }
 }
 
-/// Something of a tree.
+/// An entry of a tree.
 #[derive(Debug)]
 pub struct Entry {
-    /// Where it is below the root; empty for the root itself.
+    /// Its path below the root; empty for the root itself.
     pub relative: PathBuf,
-    /// What it is.
+    /// Its file type.
     pub kind: FileType,
 }
 
-/// All that is walked below `root`, of whatever kind; directories come before what they hold.
+/// All entries of any type below `root`; directories come before their content.
 pub fn everything(root: &Root, scope: &Scope) -> Result<Vec<Entry>, WalkError> {
     let nothing = Excludes::new(&[]);
     let refused = Refused::default();
@@ -464,7 +466,7 @@ pub fn everything(root: &Root, scope: &Scope) -> Result<Vec<Entry>, WalkError> {
     }
 }
 
-/// Files of patterns that must not be opened: their directories are left out.
+/// Files of patterns that must not be opened: their directories are skipped.
 #[derive(Debug, Clone, Default)]
 struct Refused(Arc<Mutex<Vec<(PathBuf, SkipReason)>>>);
 
@@ -490,9 +492,9 @@ fn builder(
     let mut builder = WalkBuilder::new(&root.dir);
     builder.standard_filters(false).follow_links(false).sort_by_file_name(OsStr::cmp);
     if scope.ignore_files {
-        // Ignore files above the root count where one repository reaches over both.
+        // Ignore files above the root count if one repository contains both.
         let in_git = root.real.ancestors().any(|dir| dir.join(".git").symlink_metadata().is_ok());
-        // The walk opens those of the root before it asks for entries.
+        // The walk opens those of the root before it filters entries.
         let above = if in_git { usize::MAX } else { 1 };
         let first = root.real.ancestors().take(above).find_map(ignore_files::refuse);
         if let Some((path, _)) = first {
@@ -517,7 +519,7 @@ fn builder(
     Ok(builder)
 }
 
-/// Whether a directory below a root holds what others wrote, or what is made.
+/// Whether a directory below a root contains third-party or generated files.
 fn is_foreign(entry: &DirEntry) -> bool {
     let name = entry.file_name();
     NEVER.iter().chain(INSTALLED).any(|never| name == *never)

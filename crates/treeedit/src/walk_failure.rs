@@ -9,17 +9,17 @@ use data::{Fault, faults};
 /// A reason why the roots of a walk cannot be walked.
 #[derive(Debug)]
 pub enum WalkError {
-    /// There is no such file or directory.
+    /// The file or directory does not exist.
     NoRoot(PathBuf),
     /// A pattern that matches nothing.
     NoMatch(PathBuf),
-    /// Not a pattern.
+    /// An invalid pattern.
     Pattern(String, String),
     /// A root that cannot be read.
     Unreadable(PathBuf, io::Error),
     /// A root that is a pipe, a socket or a device.
     NotRegular(PathBuf),
-    /// A file named as root of which the kind cannot be told.
+    /// A file named as root with an unknown kind.
     UnknownKind(PathBuf),
     /// A launch file that does not exist.
     NoLaunch(PathBuf),
@@ -28,7 +28,7 @@ pub enum WalkError {
 }
 
 impl WalkError {
-    /// The error as users read it.
+    /// The error message for users.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoRoot(path) => faults::NoSuchRoot { path }.fault(),

@@ -35,7 +35,7 @@ fn convert_and_undo(name: &str, file: &str) {
                 undone += report.restored.len();
             }
         }
-        // Backups would be stepped over.
+        // Existing backups would change the names of new ones.
         for path in [race.root().join(name), race.root()] {
             let _ = std::fs::remove_file(path.join(format!("{inner}.bak")));
         }

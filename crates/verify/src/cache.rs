@@ -1,9 +1,9 @@
-//! Where compiled kernels are kept, so that the compiler runs once and not with every test.
+//! Stores compiled kernels, so that the compiler runs once and not in every test.
 //!
-//! A file is named by what it depends on: the source, the architecture, and the compiler that is
-//! loaded (its files, by size and time of change). It begins with the hash of what follows, so a
-//! damaged one is as good as none. The directory belongs to this user and nobody else can write
-//! to it; one that others can is not used.
+//! The name of a file is a hash of its inputs: the source, the architecture, and the loaded
+//! compiler (its files, by size and modification time). The file begins with the hash of its
+//! content, so a damaged one is ignored. The directory must belong to this user, and no other user
+//! may have write access; otherwise it is not used.
 #![expect(
     clippy::disallowed_methods,
     reason = "keeps compiled kernels in the cache directory of this user"
@@ -21,13 +21,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::vendor::MAX_BINARY;
 
-/// The first bytes of a file: the format.
+/// The first bytes of a file, which identify the format.
 const MAGIC: &[u8] = b"ascend-doctor kernel 1\n";
 /// Bytes of a hash.
 const HASH: usize = 32;
-/// The file that the run-time compiler is in.
+/// The file of the run-time compiler.
 const COMPILER: &str = "/libacl_rtc.so";
-/// What it loads itself, from the directory of CANN (three levels above it).
+/// The parts that the compiler itself loads, from the directory of CANN (three levels above it).
 const PARTS: [&str; 3] = [
     "tools/bisheng_compiler/lib/libasrtc.so",
     "compiler/ccec_compiler/lib/libasrtc.so",
@@ -44,8 +44,8 @@ pub fn cache_dir(xdg: Option<&str>, home: Option<&str>) -> Option<String> {
     Some(format!("{base}/ascend-doctor/kernels"))
 }
 
-/// The name of the file for what depends on `parts`, and on the compiler that this process has
-/// loaded.
+/// The name of the file for a kernel that depends on `parts` and on the compiler that this process
+/// has loaded.
 pub fn cache_key(parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in parts.iter().copied().map(str::to_owned).chain(list_compiler_files()) {
@@ -62,10 +62,10 @@ fn loaded_compiler() -> Option<PathBuf> {
     paths.find(|path| path.ends_with(COMPILER)).map(PathBuf::from)
 }
 
-/// The files that a compiler may load: one of them is enough.
+/// The parts that a compiler may load: one of them is enough.
 fn compiler_parts(library: &Path) -> Vec<PathBuf> {
     let root = library.ancestors().nth(3);
-    // The directory of the architecture lies between in some versions.
+    // In some versions, there is an architecture directory in between.
     let roots = root.into_iter().chain(library.ancestors().nth(2));
     roots.flat_map(|root| PARTS.iter().map(|part| root.join(part))).collect()
 }
@@ -91,7 +91,7 @@ fn list_compiler_files() -> Vec<String> {
         .collect()
 }
 
-/// A kernel that was kept, if there is one and it is whole.
+/// A stored kernel, if there is an undamaged one.
 pub fn read(dir: &Path, key: &str) -> Option<Vec<u8>> {
     let dir = check_owner(open_dir(dir).ok()?).ok()?;
     let file = dir.open(OsStr::new(key)).ok()?;
@@ -104,7 +104,7 @@ pub fn read(dir: &Path, key: &str) -> Option<Vec<u8>> {
     whole.then(|| binary.to_vec())
 }
 
-/// Keeps a kernel. A reader sees all of it or nothing.
+/// Stores a kernel atomically: a reader sees either the complete file or none.
 pub fn write(dir: &Path, key: &str, binary: &[u8]) -> std::io::Result<()> {
     let dir = check_owner(open_or_create_dir(dir, 0o700)?)?;
     let (unfinished, mut file) = dir.create_temporary(&format!("{key}."), 0o600)?;
@@ -122,14 +122,14 @@ pub fn write(dir: &Path, key: &str, binary: &[u8]) -> std::io::Result<()> {
     done
 }
 
-/// Forgets a kernel.
+/// Removes a stored kernel.
 pub fn remove(dir: &Path, key: &str) {
     if let Ok(dir) = open_dir(dir) {
         let _ = dir.remove_file(OsStr::new(key));
     }
 }
 
-/// The directory, if it is this user's alone: what lies in it is run.
+/// The directory, if only this user can write to it: its files are executed.
 fn check_owner(dir: Dir) -> std::io::Result<Dir> {
     let seen = dir.own_stat()?;
     let own = seen.st_uid == rustix::process::geteuid().as_raw() && seen.st_mode & 0o022 == 0;
@@ -169,7 +169,7 @@ mod tests {
             assert_eq!(read(&place, &name), None, "the first {at} bytes");
         }
         std::fs::write(&path, &whole).unwrap();
-        // What others can write to is nothing to run.
+        // Kernels that others can write to are not run.
         std::fs::set_permissions(&place, std::fs::Permissions::from_mode(0o777)).unwrap();
         assert_eq!(read(&place, &name), None);
         assert!(write(&place, &name, b"binary").is_err());

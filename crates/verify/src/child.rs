@@ -1,5 +1,5 @@
-//! The other side: a process that loads the vendor's libraries, does what it was told, and says
-//! so line by line.
+//! The child process: loads the vendor's libraries, executes its order, and reports the events line
+//! by line.
 #![expect(
     clippy::disallowed_methods,
     reason = "takes the pipe of its parent from standard input, which it then closes"
@@ -21,7 +21,7 @@ use super::stage::{
 };
 use super::vendor::{Vendor, VendorCall, disable_buffering, exit_process};
 
-/// The order, if this process was started as the other side of `verify`.
+/// The order, if this process was started as a child of `verify`.
 pub fn read_order() -> Option<String> {
     let mut arguments = std::env::args_os().skip(1);
     let own = arguments.next()? == SUBCOMMAND;
@@ -29,7 +29,7 @@ pub fn read_order() -> Option<String> {
     arguments.next().is_none().then_some(order)
 }
 
-/// Does what `order` says, an [`Order`] in JSON, or `-` for one in [`ORDER`], and ends the process.
+/// Executes `order`, an [`Order`] in JSON, or `-` for one in [`ORDER`], and ends the process.
 pub fn run(order: &str) -> anyhow::Result<std::convert::Infallible> {
     let order: Order = match order {
         "-" => serde_json::from_str(&std::env::var(ORDER)?)?,
@@ -37,22 +37,22 @@ pub fn run(order: &str) -> anyhow::Result<std::convert::Infallible> {
     };
     let (pipe, mouth) = prepare(order.parent)?;
     let reporter = Reporter::new(pipe);
-    // What went wrong was said where it happened.
+    // The error was reported where it occurred.
     if run_order(&order, &reporter, mouth).is_ok() {
         reporter.write_event(&Event::Done);
     }
     exit_process(0)
 }
 
-/// Takes the pipe of reports and that of standard output and error, and sees to it that nothing
-/// of this process stays behind.
+/// Takes over the pipe of reports and that of standard output and error, and ensures that nothing
+/// of this process remains.
 fn prepare(parent: u32) -> anyhow::Result<(File, File)> {
     use rustix::process::{Resource, Rlimit, Signal};
-    // The vendor's code may read or close standard input; the pipe is none of its business.
+    // The vendor's code may read or close standard input, so the pipe moves to another descriptor.
     let pipe = rustix::io::fcntl_dupfd_cloexec(std::io::stdin(), 3)?;
     let null = File::open("/dev/null")?;
     rustix::stdio::dup2_stdin(&null)?;
-    // Whatever becomes of standard output, this stays what it is now.
+    // A copy of standard output, which the vendor's code cannot change.
     let mouth = rustix::io::fcntl_dupfd_cloexec(std::io::stdout(), 3)?;
     disable_buffering();
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
@@ -61,7 +61,7 @@ fn prepare(parent: u32) -> anyhow::Result<(File, File)> {
         alive.is_some_and(|pid| u32::try_from(pid.get()) == Ok(parent)),
         "this is started by `ascend-doctor verify` alone"
     );
-    // A crash is expected to happen here; a core file of the vendor's memory helps nobody.
+    // Crashes are expected here; a core file with the vendor's memory is of no use.
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     rustix::process::setrlimit(Resource::Core, none)?;
     Ok((pipe.into(), mouth.into()))
@@ -72,7 +72,7 @@ fn run_order(order: &Order, reporter: &Reporter, mut mouth: File) -> Result<(), 
     let record = order.record;
     let mut vendor = Vendor::new(move |call| match call {
         VendorCall::Next(function) => {
-            // What is printed from here on is this function's.
+            // Output from here on belongs to this function.
             let _ = mouth.write_all(&make_marker(function));
             voice.write_event(&Event::Call { function: function.to_owned() });
         }
@@ -150,14 +150,14 @@ fn read_cards(vendor: &Vendor, reporter: &Reporter) -> Result<(), StageAborted> 
     })
 }
 
-/// How often the host took the processor from this thread so far.
+/// The number of times the host preempted this thread so far.
 pub fn count_preemptions() -> u64 {
     let status = std::fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("nonvoluntary_ctxt_switches:"));
     line.and_then(|count| count.trim().parse().ok()).unwrap_or_default()
 }
 
-/// The speed and the width of a PCI link, as the kernel has them.
+/// The speed and the width of a PCI link according to the kernel.
 fn read_pci_link(address: &str) -> Option<String> {
     let is_plain = |byte: u8| byte.is_ascii_hexdigit() || b":.".contains(&byte);
     if !address.bytes().all(is_plain) {
@@ -181,7 +181,7 @@ fn run_device_stages(
     let mut opened = None;
     reporter.run_step(Stage::Runtime, "open", || {
         vendor.init()?;
-        // Before it is opened: whatever fails then has the name of a card.
+        // Identified before it is opened, so that any failure can be attributed to a card.
         let (logic, physical, pci) = vendor.identify(device)?;
         reporter.write_event(&Event::Identity { logic, physical, pci });
         vendor.set_device(device)?;
@@ -239,8 +239,8 @@ fn run_device_stages(
     })
 }
 
-/// Loads a library that not all installations have: that it is not there is no fault. Whether
-/// it is.
+/// Loads a library that is not part of every installation, so its absence is not a fault. Returns
+/// whether it was found.
 fn load_optional(
     vendor: &mut Vendor,
     group: Group,

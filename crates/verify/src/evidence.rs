@@ -1,8 +1,8 @@
 //! The evidence of a run in one file: all calls with their codes and times, versions, the
-//! environment, and what is needed to judge the run again elsewhere.
+//! environment, and the data needed to evaluate the run again elsewhere.
 //!
 //! The first line is the head, each further line an event of a process, and the last line the
-//! result. Whoever passes the file on has redacted it: see `cmd::verify`.
+//! result. `cmd::verify` redacts it before it is passed on.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -15,7 +15,7 @@ use super::run::RunResult;
 
 /// The name of the format.
 pub const SCHEMA: &str = "ascend-doctor/verify-evidence/1";
-/// The most events that are kept; a run of all stages on 16 devices has some ten thousands.
+/// The maximum number of recorded events; a run of all stages on 16 devices has some ten thousands.
 const MAX_EVENTS: usize = 1_000_000;
 
 /// The first line.
@@ -32,13 +32,13 @@ pub struct Head {
     pub environment: Vec<(String, String)>,
     /// The kernel of the operating system.
     pub system: Option<String>,
-    /// What `npu-smi info` printed.
+    /// The output of `npu-smi info`.
     pub npu_smi: Option<String>,
     /// Files with versions, and their text.
     pub files: Vec<(String, String)>,
 }
 
-/// A line of the middle.
+/// A line between the first and the last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimedEvent {
@@ -46,21 +46,21 @@ pub struct TimedEvent {
     #[serde(serialize_with = "base::number::significant")]
     #[cfg_attr(feature = "schema", schemars(with = "f64"))]
     pub at_ms: f64,
-    /// The device that its process is for.
+    /// The device of its process.
     pub device: Option<i32>,
-    /// What it reported.
+    /// The reported event.
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// The last line: what the judgement starts from.
+/// The last line: the input of the evaluation.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Recorded {
-    /// What the processes did.
+    /// The results of the processes.
     pub result: RunResult,
-    /// The stages that were asked for.
+    /// The requested stages.
     pub stages: Vec<Stage>,
-    /// What is known of the machine.
+    /// Facts about the machine.
     pub machine: MachineIdentity,
 }
 
@@ -78,7 +78,7 @@ impl Default for Recorder {
 }
 
 impl Recorder {
-    /// Keeps an event.
+    /// Records an event.
     pub fn note(&self, device: Option<i32>, event: &Event) {
         let at_ms = self.start.elapsed().as_secs_f64() * 1e3;
         let mut events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
@@ -90,7 +90,7 @@ impl Recorder {
     /// The lines of the file.
     ///
     /// # Errors
-    /// Something cannot be written as JSON, such as a number that is none.
+    /// A value cannot be written as JSON, such as NaN.
     pub fn lines(
         self,
         head: &Head,
@@ -106,7 +106,7 @@ impl Recorder {
     }
 }
 
-/// Reads the result in a file. `None` if it is not whole or of another format.
+/// Reads the result in a file. `None` if the file is incomplete or has another format.
 pub fn read(text: &str) -> Option<(Head, Recorded)> {
     let mut lines = text.lines();
     let head: Head = serde_json::from_str(lines.next()?).ok()?;

@@ -1,20 +1,20 @@
-//! Which card a device of the runtime is.
+//! Maps devices of the runtime to cards.
 //!
-//! A process counts the devices that it may use from 0 on. The driver counts those of the machine or
-//! of the container (the logical number), and each has a physical number, that of its device file,
-//! and a PCI address. Whoever pulls a card out of a machine needs the latter two.
+//! A process counts the devices that it may use from 0. The driver counts those of the machine or
+//! of the container (the logical ID), and each device has a physical ID, that of its device node,
+//! and a PCI address. Replacing a card requires the latter two.
 
 use serde::{Deserialize, Serialize};
 
 use super::protocol::{Card, Event};
 use super::run::RunResult;
 
-/// What is known of the machine besides the run.
+/// Facts about the machine, apart from the run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MachineIdentity {
     /// `ASCEND_RT_VISIBLE_DEVICES` of the processes.
     pub visible: Option<String>,
-    /// The numbers of the device files, in order.
+    /// The numbers of the device nodes, in order.
     pub nodes: Vec<i32>,
     /// The rows of the table of npu-smi, in order.
     pub smi: Vec<SmiChip>,
@@ -29,7 +29,7 @@ pub struct SmiChip {
     pub npu: i32,
     /// The chip on the card.
     pub chip: i32,
-    /// The physical number, where the table has it.
+    /// The physical ID, if the table has it.
     pub physical: Option<i32>,
     /// The name of the chip.
     pub name: String,
@@ -37,21 +37,21 @@ pub struct SmiChip {
     pub pci: Option<String>,
 }
 
-/// A device of the runtime, and the card that it is.
+/// A device of the runtime, and its card.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceIdentity {
-    /// The number in the processes of the test.
+    /// The device ID in the processes of the test.
     pub device: i32,
     /// Its entry in `ASCEND_RT_VISIBLE_DEVICES`, if that is set.
     pub visible: Option<String>,
-    /// The number that the driver gives it.
+    /// Its logical ID in the driver.
     pub logic: Option<i32>,
-    /// Its physical number.
+    /// Its physical ID.
     pub physical: Option<i32>,
     /// Its PCI address.
     pub pci: Option<String>,
-    /// The number of its card, as npu-smi counts.
+    /// The number of its card in npu-smi.
     pub card: Option<i32>,
     /// The chip on the card.
     pub chip: Option<i32>,
@@ -63,9 +63,9 @@ pub struct DeviceIdentity {
     pub board: Option<u32>,
     /// The version of the driver.
     pub driver: Option<String>,
-    /// What said so, in the order in which it was asked.
+    /// The sources of these values, in the order of the queries.
     pub sources: Vec<String>,
-    /// What was not found.
+    /// Values that were not found.
     pub unmatched: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ fn identify_one(device: i32, done: &RunResult, machine: &MachineIdentity) -> Dev
         }
     }
     if found.logic.is_none() {
-        // The list counts as the driver does; without one, so does the runtime.
+        // The list uses the driver's numbers; without a list, so does the runtime.
         found.logic = match &machine.visible {
             None => Some(device),
             Some(_) => found.visible.as_ref().and_then(|entry| entry.parse().ok()),
@@ -130,7 +130,7 @@ fn identify_one(device: i32, done: &RunResult, machine: &MachineIdentity) -> Dev
     found
 }
 
-/// Whether a card is this device: by the number that is certain.
+/// Whether a card is this device, by the most certain ID.
 fn is_same(card: &Card, found: &DeviceIdentity) -> bool {
     if let (Some(own), Some(other)) = (found.physical, card.physical) {
         return own == other;
@@ -141,7 +141,7 @@ fn is_same(card: &Card, found: &DeviceIdentity) -> bool {
     found.logic.is_some() && found.logic == card.logic
 }
 
-/// The driver counts the device files that there are, in order.
+/// The driver counts the existing device nodes, in order.
 fn match_nodes(found: &mut DeviceIdentity, machine: &MachineIdentity) {
     if found.physical.is_some() {
         return;
@@ -158,7 +158,8 @@ fn match_table(found: &mut DeviceIdentity, machine: &MachineIdentity) {
         (Some(own), Some(other)) => own.eq_ignore_ascii_case(other),
         _ => found.physical.is_some() && found.physical == chip.physical,
     };
-    // Without a column for physical numbers and with a chip on each card, a card's number is that.
+    // Without a column for physical IDs and with one chip per card, the number of a card is its
+    // physical ID.
     let single = machine.smi.iter().all(|chip| chip.chip == 0 && chip.physical.is_none());
     let by_card =
         |chip: &&SmiChip| single && found.physical == Some(chip.npu) && found.pci.is_none();
@@ -190,8 +191,7 @@ impl DeviceIdentity {
         }
     }
 
-    /// Its name in a table, beside that of the cards: `NPU 5`, or `device 0` if its card is not
-    /// known.
+    /// Its name in a table with those of the cards: `NPU 5`, or `device 0` if its card is unknown.
     pub fn short_name(&self) -> String {
         self.physical
             .map_or_else(|| format!("device {}", self.device), |physical| format!("NPU {physical}"))
@@ -202,7 +202,7 @@ impl DeviceIdentity {
 #[derive(Debug, Default)]
 pub struct DeviceNames(pub Vec<DeviceIdentity>);
 
-/// The place of findings before any device was opened.
+/// The location of findings before any device was opened.
 const NOWHERE: &str = "CANN";
 
 impl DeviceNames {
@@ -211,8 +211,8 @@ impl DeviceNames {
         self.0.iter().find(|known| known.device == device)
     }
 
-    /// Names devices: one with its details, several by their physical numbers. Those whose card is
-    /// not known are named by the number that they have here.
+    /// Names devices: a single one with its details, several by their physical IDs. Devices with an
+    /// unknown card are named by their device ID in this process.
     pub fn join(&self, devices: &[Option<i32>]) -> String {
         let numbers: Vec<i32> = devices.iter().flatten().copied().collect();
         match numbers[..] {

@@ -9,20 +9,20 @@
 //! ```
 //!
 //! - [`protocol`] defines their messages: an order for the child, lines of JSON from it.
-//! - [`parent`] starts, watches and ends one child; [`run`] decides which children there are.
-//! - [`child`] is the other side. Only children call [`vendor`], the only module with `unsafe`, so
-//!   that no vendor library is mapped into the parent.
+//! - [`parent`] starts, watches and ends one child; [`run`] decides which children to start.
+//! - [`child`] is the child process. Only children call [`vendor`], the only module with `unsafe`,
+//!   so that no vendor library is mapped into the parent.
 //! - [`reporter`] writes the events of the child, step by step.
-//! - [`stage`] has the tests of a device, [`probe_numbers`] their expected results, [`cache`] the
-//!   compiled kernels.
+//! - [`stage`] contains the tests of a device, [`probe_numbers`] their expected results, [`cache`]
+//!   the compiled kernels.
 //! - [`judge`] turns a run into findings, and [`report`] those into the report; [`baseline`] reads
 //!   the speeds of an earlier one.
-//! - [`identity`] finds the card that a device is, [`timeline`] keeps when what happened, and
-//!   [`evidence`] writes all of a run into a file.
-//! - [`libraries`] has variables for an installation that the dynamic linker does not find.
+//! - [`identity`] finds the card of a device, [`timeline`] records the stages and states over time,
+//!   and [`evidence`] writes a complete run into a file.
+//! - [`libraries`] returns variables for an installation that the dynamic linker does not find.
 //!
 //! The functions are declared in the crate `acl_abi`, for this loader and for the simulator
-//! (`crates/simulator`), which gives each of its functions to a constant of the declared type:
+//! (`crates/simulator`), which assigns each of its functions to a constant of the declared type:
 //!
 //! ```
 //! use acl_abi::{Event, Status, sig};
@@ -33,7 +33,8 @@
 //! const _: sig::aclrtEventElapsedTime = elapsed;
 //! ```
 //!
-//! Another type does not compile, here a number where a pointer to one is declared:
+//! A function of another type does not compile; this one takes a number instead of a pointer to
+//! one:
 //!
 //! ```compile_fail,E0308
 //! use acl_abi::{Event, Status, sig};

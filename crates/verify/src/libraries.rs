@@ -23,7 +23,7 @@ impl Installation {
     ) -> Self {
         let arch = std::env::consts::ARCH;
         let mut dirs = vec![format!("{path}/lib64"), format!("{path}/{arch}-linux/lib64")];
-        // The libraries of operators and of the compiler load these in turn.
+        // The libraries of operators and of the compiler, which load these as dependencies.
         dirs.push(format!("{path}/lib64/plugin/opskernel"));
         dirs.push(format!("{path}/lib64/plugin/nnengine"));
         if let Some(driver) = driver {
@@ -44,9 +44,9 @@ impl Installation {
     }
 }
 
-/// Returns the libraries that a run did not find although `search_path` has them, because they are
-/// for another architecture, and that architecture. `foreign_architecture` returns it for a path, and `None`
-/// for libraries of this architecture and for all other files.
+/// Returns the libraries that a run did not find although they are in `search_path`, because they
+/// are for another architecture, and that architecture. `foreign_architecture` returns it for a
+/// path, and `None` for libraries of this architecture and for all other files.
 pub fn find_foreign_libraries(
     done: &RunResult,
     search_path: &str,

@@ -1,4 +1,4 @@
-//! The members of the JSON report that `verify` alone has.
+//! The members of the JSON report that only `verify` has.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use super::report::Host;
 use super::run::RunResult;
 use super::timeline::HealthSample;
 
-/// What the processes of a run measured and reported.
+/// The measurements and reports of the processes of a run.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerifyMembers<'a> {
@@ -23,19 +23,19 @@ pub struct VerifyMembers<'a> {
     pub devices: Vec<ChildMember<'a>>,
     /// The process that loaded the libraries and counted the devices.
     pub start: ChildMember<'a>,
-    /// Copies and collective operations between devices, where they were tested.
+    /// Copies and collective operations between devices, if they were tested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fabric: Option<Fabric<'a>>,
-    /// The processes that put load on the devices, where that was asked for.
+    /// The processes that put load on the devices, if requested.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stress: Vec<ChildMember<'a>>,
-    /// The processes that timed devices again, each alone.
+    /// The processes that timed devices again, one at a time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub retimed: Vec<ChildMember<'a>>,
     /// The card of each device.
     #[serde(skip_serializing_if = "slice_is_empty")]
     pub identities: &'a [DeviceIdentity],
-    /// The cards of the machine, as the driver describes them.
+    /// The cards of the machine according to the driver.
     #[serde(skip_serializing_if = "slice_is_empty")]
     pub cards: &'a [Card],
     /// Their states over time.
@@ -77,7 +77,7 @@ pub struct ChildMember<'a> {
     told: Vec<&'a Event>,
     /// Its device.
     device: Option<i32>,
-    /// The chip, as the runtime names it.
+    /// The chip name from the runtime.
     soc: Option<&'a str>,
     /// Its duration in milliseconds.
     took_ms: f64,

@@ -1,4 +1,4 @@
-//! Where CANN writes the logs of the children, and the last errors in them.
+//! The directory for CANN's logs of the children, and the last errors in these logs.
 #![expect(
     clippy::disallowed_methods,
     reason = "makes and reads a directory for the logs of children"
@@ -7,29 +7,29 @@
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// How much of the end of a log is read, in bytes.
+/// The size of the part read at the end of a log, in bytes.
 const TAIL: u64 = 64 << 10;
-/// How many lines are shown.
+/// The maximum number of lines shown.
 const LINES: usize = 5;
-/// The longest line that is shown, in bytes.
+/// The maximum length of a shown line, in bytes.
 const MAX_LINE: usize = 500;
-/// How many files are looked at.
+/// The maximum number of files examined.
 const MAX_FILES: usize = 64;
 
-/// A place for logs.
+/// A directory for logs.
 #[derive(Debug)]
 pub struct Logs {
-    /// Removed with everything in it when this goes away.
+    /// Removed with its content when this value is dropped.
     temporary: Option<tempfile::TempDir>,
     kept: Option<PathBuf>,
 }
 
 impl Logs {
-    /// In `keep`, which is made if need be, or in a directory that goes away afterwards. Where
-    /// none can be made there is none: CANN then writes its logs where it always does.
+    /// Uses `keep`, which is created if needed, or a temporary directory. If no temporary directory
+    /// can be created, CANN writes its logs to the default directory.
     ///
     /// # Errors
-    /// `keep` cannot be made.
+    /// `keep` cannot be created.
     pub fn new(keep: Option<&Path>) -> std::io::Result<Self> {
         if let Some(keep) = keep {
             guard::named::open_or_create_dir(keep, 0o777)?;
@@ -45,12 +45,12 @@ impl Logs {
     }
 }
 
-/// A log file and the last lines in it that tell of errors.
+/// A log file and the last lines in it that report errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogTail {
     /// The file.
     pub path: String,
-    /// The lines, the last one last.
+    /// The lines, in order.
     pub lines: String,
 }
 

@@ -117,8 +117,8 @@ pub fn report(
     report
 }
 
-/// Proves that the devices compute correctly. A reason that left the run open opens each stage
-/// that did not pass, and the run as a whole.
+/// Proves that the devices compute correctly. A reason for an inconclusive run applies to each
+/// stage that did not pass, and to the run.
 fn prove(
     done: &RunResult,
     stages: &[Stage],
@@ -133,7 +133,7 @@ fn prove(
         let mut own = stages.iter().filter(|stage| *id == stage.finding_id());
         own.any(|_| has_passed(id))
     };
-    // Where no stage that was asked for could run, libraries and open devices show nothing.
+    // If none of the requested stages could run, loaded libraries and opened devices prove nothing.
     let asked = || stages.iter().filter(|stage| **stage > Stage::Runtime);
     let nothing_ran =
         asked().next().is_some() && !asked().any(|stage| has_passed(stage.finding_id().as_str()));

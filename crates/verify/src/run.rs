@@ -34,7 +34,7 @@ pub struct RunOptions {
     pub speed: bool,
     /// Time limit of a call without output.
     pub silence: Duration,
-    /// The same where ranks wait for each other.
+    /// The same for ranks, which wait for each other.
     pub patience: Duration,
     /// Whether ranks sum by HCCL.
     pub sums: bool,
@@ -248,11 +248,11 @@ pub type EventListener<'a> = &'a (dyn Fn(Option<i32>, &Event) + Sync);
 /// Queries the use of the devices, with a time limit.
 pub type DeviceUseQuery<'a> = &'a (dyn Fn(Duration) -> DeviceUse + Sync);
 
-/// Reads the state of the cards where the driver has no library for it, or says why not: without a
-/// word if the machine has no program for it.
+/// Reads the state of the cards if the driver has no library for it, or returns the reason of a
+/// failure, which is empty if the machine has no program for it.
 pub type HealthQuery<'a> = &'a (dyn Fn() -> Result<Vec<Health>, String> + Sync);
 
-/// What the caller asks the machine for.
+/// The queries of the machine by the caller.
 #[derive(Clone, Copy)]
 pub struct Queries<'a> {
     /// Called before a device is opened, and again before the load test.
@@ -267,8 +267,8 @@ const QUERY_LIMIT: Duration = Duration::from_secs(5);
 /// Time limit of the query before the load test, which needs idle devices.
 const LOAD_QUERY_LIMIT: Duration = Duration::from_secs(20);
 
-/// Runs everything, with the installation that `find_installed` returns if the libraries of CANN
-/// are not found and `wanted` has no variables for the children. Such an installation is returned.
+/// Runs all tests, with the installation that `find_installed` returns if the libraries of CANN are
+/// not found and `wanted` has no variables for the children. Such an installation is returned.
 pub fn run_installed(
     wanted: &mut RunOptions,
     listen: EventListener<'_>,
@@ -289,7 +289,7 @@ const READING_INTERVAL: Duration = Duration::from_millis(200);
 /// Time limit of a reading.
 const READING_LIMIT: Duration = Duration::from_secs(10);
 
-/// Runs everything.
+/// Runs all tests.
 pub fn run(wanted: &RunOptions, listen: EventListener<'_>, queries: &Queries<'_>) -> RunResult {
     let look = queries.device_use;
     orphans::adopt();
@@ -305,13 +305,13 @@ pub fn run(wanted: &RunOptions, listen: EventListener<'_>, queries: &Queries<'_>
         let asked = Builder::new().spawn_scoped(scope, query);
         monitor.read();
         let first = run_child(wanted, &build_order(wanted, Task::Ladder, None), &note);
-        // Without threads one comes after the other.
+        // Without threads, the query runs after the child.
         let in_use = asked.map_or_else(|_| query(), |asked| asked.join().unwrap_or_default());
         RunResult { in_use, ..RunResult::of(first) }
     });
     done.end_orphans();
     std::thread::scope(|scope| {
-        // Without a thread the cards are read before and after only.
+        // Without a thread, the cards are read only before and after.
         let _ = Builder::new().spawn_scoped(scope, || monitor.watch());
         run_devices(&mut done, wanted, &note, look, &monitor);
         monitor.stop();
@@ -321,17 +321,17 @@ pub fn run(wanted: &RunOptions, listen: EventListener<'_>, queries: &Queries<'_>
     done
 }
 
-/// Reads the cards while devices are tried.
+/// Reads the cards while devices are tested.
 struct Monitor<'a> {
     wanted: &'a RunOptions,
     timeline: &'a Timeline,
     ask: HealthQuery<'a>,
-    /// Whether there is something to read.
+    /// Whether there is anything to read.
     works: AtomicBool,
-    /// Whether the library of the driver is read, and `ask` is not called.
+    /// Whether the library of the driver is used, so that `ask` is not called.
     has_library: AtomicBool,
     over: (Mutex<bool>, Condvar),
-    /// Held by whoever has a process of its own: orphans are looked for when nobody has.
+    /// Held while a reading has a separate process: orphans are ended only while it is free.
     running: Mutex<()>,
 }
 
@@ -348,8 +348,8 @@ impl<'a> Monitor<'a> {
         Self { wanted, timeline, ask, works, has_library, over, running: Mutex::new(()) }
     }
 
-    /// Reads once, by the library of the driver or else by npu-smi. What does not work is not tried
-    /// again.
+    /// Reads once, by the library of the driver or else by npu-smi. A method that fails is not
+    /// tried again.
     fn read(&self) {
         if !self.works.load(Ordering::SeqCst) {
             return;
@@ -386,7 +386,7 @@ impl<'a> Monitor<'a> {
         }
     }
 
-    /// Reads until it is stopped, and rests at least as long as it works.
+    /// Reads until it is stopped, and pauses at least as long as it reads.
     fn watch(&self) {
         let mut rest = READING_INTERVAL;
         while self.works.load(Ordering::SeqCst) {
@@ -406,21 +406,21 @@ impl<'a> Monitor<'a> {
         self.over.1.notify_all();
     }
 
-    /// Ends what vendor code left behind, while no reading is under way.
+    /// Ends processes left behind by vendor code, while no reading is running.
     fn end_orphans(&self, done: &mut RunResult) {
         let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         done.end_orphans();
     }
 }
 
-/// How often a slow device is timed again.
+/// The maximum number of repeated timings of a slow device.
 const RETRIES: usize = 8;
-/// How long that may take in all, once it was done twice.
+/// The total time limit of these, after the first two.
 const RETRY_LIMIT: Duration = Duration::from_secs(6);
 
-/// Times devices that look slow again, one after the other. Other devices and a busy host make times
-/// longer and never shorter, so the shortest time counts: what is slow only for a while is not slow
-/// at the end. What is slow beside others is so alone, every time.
+/// Times devices that look slow again, one after the other. Other devices and a busy host make
+/// times longer and never shorter, so the shortest time counts: a device that is slow only for a
+/// while has a normal time in the end. A slow device is slow every time, even without other load.
 fn time_again(
     done: &mut RunResult,
     wanted: &RunOptions,
@@ -442,7 +442,7 @@ fn time_again(
     }
 }
 
-/// Why a reading of the cards failed.
+/// The reason why a reading of the cards failed.
 fn describe_refusal(ran: &ChildResult) -> String {
     let fault = ran.events.iter().find_map(|event| match event {
         Event::StepEnd { outcome: Outcome::Failed { fault }, .. } => Some(fault),
@@ -457,7 +457,7 @@ fn describe_refusal(ran: &ChildResult) -> String {
     }
 }
 
-/// Runs what opens devices.
+/// Runs the children that open devices.
 fn run_devices(
     done: &mut RunResult,
     wanted: &RunOptions,
@@ -512,8 +512,8 @@ fn run_devices(
 }
 
 impl ChildResult {
-    /// Returns whether the child counted the devices. What ends it after that, in `aclFinalize`,
-    /// ends no other process.
+    /// Returns whether the child counted the devices. A crash after that, in `aclFinalize`, affects
+    /// no other process.
     pub fn has_counted(&self) -> bool {
         let counted = self.events.iter().any(|event| {
             matches!(

@@ -1,11 +1,11 @@
-//! What a chip can do, by its family; `None` stands for a chip that this version does not know.
+//! The abilities of a chip, by its family; `None` stands for an unknown chip.
 //!
 //! From the operator documents of CANN 9.x (ops-math, ops-nn).
 
 use super::protocol::Dtype;
 use base::chip::ChipFamily;
 
-/// What the run-time compiler calls the chip, of those that it compiles for: `dav-2201` from CANN
+/// The run-time compiler's name of the chip, for the chips that it supports: `dav-2201` from CANN
 /// 8.3 on, `dav-3510` from 9.1 on. From the documents of asc-devkit 9.1.
 pub fn compiler_arch(chip: Option<ChipFamily>) -> Option<&'static str> {
     match chip? {
@@ -15,7 +15,7 @@ pub fn compiler_arch(chip: Option<ChipFamily>) -> Option<&'static str> {
     }
 }
 
-/// Whether `aclnnAdd` is there: not on 310P and 310B. `None` if nobody knows.
+/// Whether `aclnnAdd` is supported: not on 310P and 310B. `None` if unknown.
 pub fn supports_add(chip: Option<ChipFamily>, dtype: Dtype) -> Option<bool> {
     match chip? {
         ChipFamily::A310P | ChipFamily::A310B => Some(false),
@@ -26,8 +26,8 @@ pub fn supports_add(chip: Option<ChipFamily>, dtype: Dtype) -> Option<bool> {
     }
 }
 
-/// Whether `aclnnMatmul` is there, with the type kept: not on 310B, single precision on none
-/// but the later chips, integers on none. `None` if nobody knows.
+/// Whether `aclnnMatmul` is supported with the type kept: not on 310B, single precision only on the
+/// later chips, integers nowhere. `None` if unknown.
 pub fn supports_matmul(chip: Option<ChipFamily>, dtype: Dtype) -> Option<bool> {
     if dtype == Dtype::Int32 {
         return Some(false);

@@ -1,4 +1,4 @@
-//! When what happened: the stages of each device, and the state of the cards beside them.
+//! Records the stages of each device over time, and the state of the cards during them.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,17 +10,17 @@ use super::protocol::{Card, Event, Health, Stage};
 /// A stage of a device, from its first step to its last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Span {
-    /// The device; none for the processes that are for no single one.
+    /// The device; `None` for processes that use several devices or none.
     pub device: Option<i32>,
     /// The stage.
     pub stage: Stage,
-    /// When its first step began, in seconds since the run did.
+    /// When its first step began, in seconds since the run began.
     pub from: f64,
     /// When its last step ended.
     pub until: f64,
 }
 
-/// The state of a card at a moment.
+/// The state of a card at one time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HealthSample {
@@ -33,24 +33,24 @@ pub struct HealthSample {
     pub health: Health,
 }
 
-/// What is known when a run is over.
+/// The history of a completed run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct History {
     /// The stages, in the order in which they began.
     pub spans: Vec<Span>,
     /// The cards.
     pub cards: Vec<Card>,
-    /// Their states, in the order of time.
+    /// Their states, in chronological order.
     pub samples: Vec<HealthSample>,
-    /// Why the cards could not be read, if they could not.
+    /// The reason if the cards could not be read.
     pub refusal: Option<String>,
 }
 
-/// The most samples that are kept: enough for a minute at the shortest interval with 16 cards. When
-/// there are as many, every second one of the middle goes.
+/// The maximum number of samples: enough for a minute at the shortest interval with 16 cards. When
+/// it is reached, every second one in the middle is removed.
 const MAX_SAMPLES: usize = 8192;
 
-/// Collects while a run goes on.
+/// Collects the history during a run.
 #[derive(Debug)]
 pub struct Timeline {
     start: Instant,
@@ -58,12 +58,12 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// Begins now.
+    /// Starts the timeline.
     pub fn new() -> Self {
         Self { start: Instant::now(), history: Mutex::default() }
     }
 
-    /// How long ago the run began.
+    /// The time since the run began.
     pub fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
@@ -85,7 +85,7 @@ impl Timeline {
         }
     }
 
-    /// Adds what a reading of the cards gave.
+    /// Adds the results of a reading of the cards.
     pub fn add_reading(&self, seconds: f64, events: &[Event], refusal: Option<String>) {
         let mut history = self.lock();
         for event in events {
@@ -116,7 +116,7 @@ impl Timeline {
         !self.lock().samples.is_empty()
     }
 
-    /// What was collected.
+    /// The collected history.
     pub fn finish(self) -> History {
         self.history.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -132,7 +132,7 @@ impl Default for Timeline {
     }
 }
 
-/// Takes every second moment out, and keeps the first and the last.
+/// Removes every second moment, and keeps the first and the last.
 fn thin(samples: &mut Vec<HealthSample>) {
     let mut moments: Vec<f64> = samples.iter().map(|sample| sample.seconds).collect();
     moments.dedup();

@@ -6,15 +6,15 @@ use crate::Link;
 use base::text::Text;
 use data::ui;
 
-/// A code, taken apart.
+/// A decoded code.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decoding {
-    /// What the parts are parts of.
+    /// The scheme that defines the parts.
     pub scheme: ui::Label,
     /// The parts.
     pub parts: Vec<Part>,
-    /// What the parts speak for, the surest first.
+    /// Causes that the parts point to, the most certain first.
     #[serde(skip)]
     pub links: Vec<Link>,
 }
@@ -23,11 +23,11 @@ pub struct Decoding {
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
-    /// What it is.
+    /// The name of the part.
     pub name: ui::Label,
     /// The value.
     pub value: String,
-    /// What it says, where that is known.
+    /// Its meaning, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meaning: Option<Text>,
 }
@@ -37,7 +37,7 @@ impl Part {
         Self { name, value: value.into(), meaning }
     }
 
-    /// A part whose meaning is one of the words of the program.
+    /// A part whose meaning is a label of the program.
     pub(super) fn part_with_label(
         name: ui::Label,
         value: impl Into<String>,

@@ -8,12 +8,12 @@ use crate::{Link, cause_of};
 use base::text::Text;
 use data::ui;
 
-/// An event, taken apart.
+/// A decoded chip event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChipEvent {
-    /// The whole.
+    /// The complete value.
     pub id: u32,
-    /// Who saw it: 1 the host, 2 the device.
+    /// The side that detected it: 1 the host, 2 the device.
     pub environment: u32,
     /// Not 0 for the codes of the black box, whose other parts are unknown.
     pub black_box: u32,
@@ -21,11 +21,11 @@ pub struct ChipEvent {
     pub node: u32,
     /// The kind of sensor.
     pub sensor: u32,
-    /// What the sensor says.
+    /// The state that the sensor reports.
     pub state: u32,
 }
 
-/// Takes an event apart.
+/// Decodes an event.
 pub fn parse_chip_event(id: u32) -> ChipEvent {
     let bits = |from: u32, count: u32| id >> from & ((1 << count) - 1);
     ChipEvent {
@@ -39,8 +39,8 @@ pub fn parse_chip_event(id: u32) -> ChipEvent {
 }
 
 impl ChipEvent {
-    /// Whether the value can be an event of the driver: of the host or a device, and its sensor
-    /// or its node is known. Anything else of 32 bits is an address or a checksum.
+    /// Whether the value can be an event of the driver: of the host or a device, with a known
+    /// sensor or node. Any other 32-bit value is an address or a checksum.
     pub fn is_plausible(self) -> bool {
         matches!(self.environment, 1 | 2)
             && self.black_box == 0

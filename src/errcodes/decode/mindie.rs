@@ -1,7 +1,7 @@
 //! Codes of MindIE: `MIE04E01011C`.
 //!
-//! Two digits of the component, a letter of the gravity, six digits of the component's own. Those
-//! of the server are its part, what it was doing, and the kind of the error, two digits each.
+//! Two digits for the component, a letter for the severity, six digits that the component defines.
+//! For the server, these are its part, its activity and the kind of the error, two digits each.
 //!
 //! Sources: the error codes of MindIE (mindie_log_0072, mindie_log_0201); the constants of
 //! MindIE-LLM's server.
@@ -23,7 +23,7 @@ const COMPONENTS: [&str; 9] = [
     "MindIE RT",
     "MindIE Torch",
 ];
-/// The component whose digits are known further.
+/// The only component whose own digits are known.
 const SERVER: usize = 4;
 const PARTS: [(&str, &str); 5] = [
     ("01", "daemon"),
@@ -77,10 +77,10 @@ fn of<T: Copy>(list: &[(&str, T)], key: &str) -> Option<T> {
     list.iter().find(|(digits, _)| *digits == key).map(|(_, value)| *value)
 }
 
-/// Takes `name`, in upper case, apart.
+/// Decodes `name`, which is in upper case.
 pub(super) fn decode_name(name: &str) -> Option<Decoding> {
     let rest = name.strip_prefix("MIE")?;
-    // Users leave the end away: component and letter still say where the code is from.
+    // Users omit the end: the component and the letter still identify the origin.
     if !matches!(rest.len(), 3 | 5 | 7 | 9) || !rest.is_ascii() {
         return None;
     }

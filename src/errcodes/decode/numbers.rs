@@ -1,5 +1,5 @@
-//! Numbers and names whose digits mean something: return codes of ACL, inner codes of the
-//! runtime, HCCL's `errNo[0x…]`, E-codes, `ERRssiii`, DCMI.
+//! Numbers and names with meaningful digits: ACL return codes, inner codes of the runtime, HCCL's
+//! `errNo[0x…]`, E-codes, `ERRssiii`, DCMI.
 
 use super::decoding::{Decoding, Part};
 use super::event::{ChipEvent, parse_chip_event};
@@ -18,7 +18,7 @@ pub struct RuntimeInner {
     pub number: u16,
 }
 
-/// Takes an inner code of the runtime apart. Logs print it in hexadecimal and in decimal.
+/// Decodes an inner code of the runtime. Logs print it in hexadecimal and in decimal.
 pub fn parse_runtime_inner(value: i64) -> Option<RuntimeInner> {
     let value = u32::try_from(value).ok().filter(|value| value >> 24 == 7)?;
     let [_, module, high, low] = value.to_be_bytes();
@@ -26,7 +26,7 @@ pub fn parse_runtime_inner(value: i64) -> Option<RuntimeInner> {
 }
 
 impl RuntimeInner {
-    /// The name of the module: what the first constant of it is called.
+    /// The name of the module, taken from the first constant of the module.
     pub fn module_name(self) -> Option<String> {
         let base =
             find_row("runtime", &format!("{:#x}", 0x0700_0000 | u32::from(self.module) << 16))?;
@@ -46,7 +46,7 @@ pub struct AclClass {
     pub number: u32,
 }
 
-/// Takes a return code of ACL apart.
+/// Decodes a return code of ACL.
 pub fn parse_acl_class(value: i64) -> Option<AclClass> {
     let value = u32::try_from(value).ok().filter(|value| (100_000..600_000).contains(value))?;
     let class =
@@ -76,8 +76,8 @@ impl AclClass {
     }
 }
 
-/// The result of HCCL in its `errNo[0x000000000500000b]`: the lowest byte. What stands above it
-/// is not documented.
+/// The HCCL result in `errNo[0x000000000500000b]`: the lowest byte. The bytes above it are not
+/// documented.
 pub fn hccl_errno(value: u64) -> u8 {
     value.to_le_bytes()[0]
 }
@@ -109,7 +109,8 @@ fn decode_errno(value: u64) -> Decoding {
     Decoding { scheme: ui::SCHEME_ERRNO, parts, links }
 }
 
-/// Numbers, as they are written: a value means nothing where it would be written otherwise.
+/// Decodes numbers in the form in which they are written: in another form the same value is not a
+/// code.
 pub(super) fn decode(value: i64, form: Form) -> Vec<Decoding> {
     let mut found = Vec::new();
     if let Some(inner) = parse_runtime_inner(value) {
@@ -212,8 +213,8 @@ pub(super) fn decode_name(name: &str) -> Option<Decoding> {
     Some(Decoding { scheme: ui::SCHEME_ECODE, parts, links: links.into_iter().collect() })
 }
 
-/// `ERRssiii`: two digits for the part of torch_npu, three for the kind of error. What they mean
-/// is in the names of the codes that are known: `ERR01007` is `OPS.NOT_SUPPORT`.
+/// `ERRssiii`: two digits for the part of torch_npu, three for the kind of error. Their meanings
+/// are in the names of the known codes: `ERR01007` is `OPS.NOT_SUPPORT`.
 fn decode_torch_npu(name: &str, digits: &str) -> Option<Decoding> {
     if digits.len() != 5 || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None;

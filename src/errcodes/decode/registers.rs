@@ -1,6 +1,6 @@
-//! The error words of an AI Core: `errcode:(0x800000, 0x4000, 0)`.
+//! Error register values of an AI Core: `errcode:(0x800000, 0x4000, 0)`.
 //!
-//! Three words of 64 bits, in each of which a bit stands for one fault; several can be set.
+//! Three words of 64 bits, in which each bit represents one fault; several can be set.
 //! The third has bits 0 to 16 and 32 and above (`ProcessStarsCoreErrorMapInfo` of the runtime).
 
 use data::causes;
@@ -13,25 +13,25 @@ use crate::table::find_row;
 use crate::{Link, Row, cause, cause_of, family, rows};
 use base::text::Text;
 
-/// The three error words.
+/// The three register values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Registers(pub [u64; 3]);
 
 /// A bit that is set.
 #[derive(Debug, Clone)]
 pub struct Bit {
-    /// Which word, from 0.
+    /// The index of the word, from 0.
     pub word: usize,
-    /// Which bit of it, from 0.
+    /// The index of the bit in the word, from 0.
     pub bit: u32,
-    /// What it stands for, where that is known.
+    /// The fault that the bit represents, if known.
     pub row: Option<Row>,
-    /// What it speaks for.
+    /// The cause that it points to.
     pub link: Option<Link>,
 }
 
-/// The words in a text: in brackets, with or without `errcode:` before them, or a single word
-/// after `errcode`.
+/// Parses the register values of a text: in brackets, with or without `errcode:` before them, or a
+/// single value after `errcode`.
 pub fn parse_registers(text: &str) -> Option<Registers> {
     let text = text.trim();
     let text = text.strip_prefix("errcode").map_or(text, str::trim_start);
@@ -52,7 +52,7 @@ fn parse_word(word: &str) -> Option<u64> {
     u64::from_str_radix(digits, radix).ok()
 }
 
-/// What each bit of each word speaks for: logs have many such words.
+/// The cause of each bit of each word, precomputed because logs contain many register values.
 static LINKS: LazyLock<Vec<Option<Link>>> = LazyLock::new(|| {
     let known: HashSet<&str> = family("aicore_bit")
         .map(|family| rows(family).iter().map(|row| row.code.as_str()).collect())
@@ -67,7 +67,7 @@ fn find_link(word: usize, bit: u32) -> Option<Link> {
     *LINKS.get(word * 64 + bit as usize)?
 }
 
-/// What the words of each bit speak for, the surest first.
+/// The causes by the text of each bit, the most certain first.
 static BY_WORDS: LazyLock<Vec<(&str, Link)>> = LazyLock::new(|| {
     let rows = family("aicore_bit").map(rows).unwrap_or_default();
     let mut known: Vec<(&str, Link)> = rows
@@ -81,7 +81,7 @@ static BY_WORDS: LazyLock<Vec<(&str, Link)>> = LazyLock::new(|| {
 });
 
 impl Registers {
-    /// What the words that the runtime prints for bits speak for.
+    /// The cause for the texts that the runtime prints for bits.
     pub(crate) fn find_link_of_words(text: &str) -> Option<Link> {
         BY_WORDS.iter().find(|(words, _)| text.contains(words)).map(|(_, link)| *link)
     }
@@ -103,8 +103,8 @@ impl Registers {
         bits
     }
 
-    /// What the words speak for, the surest first, each cause once. No bit at all is the way of a
-    /// time-out or a trap.
+    /// The causes that the bits point to, the most certain first, each once. A timeout or a trap
+    /// sets no bit.
     pub fn links(self) -> Vec<Link> {
         if self.0 == [0; 3] {
             let cause = cause(causes::aicore::TIMEOUT_OR_TRAP);
@@ -113,7 +113,7 @@ impl Registers {
         let set = (0..3).flat_map(|word| (0..u64::BITS).map(move |bit| (word, bit)));
         let set = set.filter(|(word, bit)| self.0[*word] >> bit & 1 == 1);
         let mut links: Vec<Link> = set.filter_map(|(word, bit)| find_link(word, bit)).collect();
-        // Stable: of equals, the lower bit.
+        // The sort is stable: among equals, the lower bit comes first.
         links.sort_by_key(|link| std::cmp::Reverse(link.weight));
         let mut seen = Vec::new();
         links.retain(|link| {

@@ -49,7 +49,7 @@ fn any_combination_of_bits_is_named_and_has_a_cause() {
     let named = parts("errcode:(0x10, 0x8000, 0)");
     assert!(named[0].1.starts_with("CCU_ILLEGAL_INSTR: "), "{named:?}");
     assert!(named[1].1.starts_with("CCU_BUS_ERR: "), "{named:?}");
-    // A bit that no header has is shown, and speaks for nothing.
+    // A bit that no header defines is shown without a cause.
     let unknown = decode("errcode:(0, 0, 0x20000)");
     assert_eq!(unknown[0].parts[0].value, "w2.17");
     assert!(unknown[0].parts[0].meaning.is_none() && unknown[0].links.is_empty());
@@ -79,7 +79,7 @@ fn events_are_taken_apart_known_or_not() {
     assert_eq!(known[1], ("0x70".to_owned(), "HBM".to_owned()));
     assert_eq!(causes("0x80E01801"), ["hw.hbm_uce"]);
     assert_eq!(parse_chip_event(0x40F8_4E00).environment, 1);
-    // Nowhere in the tables.
+    // In none of the tables.
     let unknown = parts("0x80E01955");
     assert_eq!(unknown[1].1, "HBM");
     assert_eq!(causes("0x80E01955"), ["hw.device_event"]);

@@ -1,7 +1,7 @@
-//! Where a message stops stating and starts advising.
+//! Finds where a message changes from facts to advice.
 //!
-//! CANN prints, behind an error, lists of possible causes. They name everything that ever leads
-//! to the error: nothing that they say was found.
+//! CANN prints lists of possible causes behind an error. They name everything that ever leads to
+//! the error, so their words are no evidence.
 
 use std::sync::LazyLock;
 
@@ -22,7 +22,7 @@ const MARKERS: [&str; 20] = [
     "check the ",
     "Continue to analyze",
     "hint: ",
-    // Parts that frameworks look for at every start and do without.
+    // Optional parts that frameworks look for at every start.
     "Could not load dynamic library '",
     "Failed to load image Python extension",
     "'NoneType' object has no attribute 'cadam32bit_grad_fp32'",
@@ -34,7 +34,7 @@ const MARKERS: [&str; 20] = [
 static FINDER: LazyLock<AhoCorasick> =
     LazyLock::new(|| AhoCorasick::new(MARKERS).expect("the markers are few"));
 
-/// The length of the part of `line` that states something.
+/// The length of the factual part of `line`.
 pub(super) fn find_start(line: &[u8]) -> usize {
     if is_item(line) {
         return 0;
@@ -42,7 +42,8 @@ pub(super) fn find_start(line: &[u8]) -> usize {
     FINDER.find(line).map_or(line.len(), |found| found.start())
 }
 
-/// `        2. Check …`: a later line of such a list. Lines of logs begin with no number and dot.
+/// `        2. Check …`: a later line of such a list. Log lines never begin with a number and a
+/// dot.
 fn is_item(line: &[u8]) -> bool {
     let text = line.trim_ascii_start();
     let indented = text.len() < line.len();

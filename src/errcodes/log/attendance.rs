@@ -1,8 +1,8 @@
-//! Whose log it is: ranks, processes and the size of the job, from lines near the start and the end
-//! of a log, whether they tell of a fault or not.
+//! Determines the owner of a log: ranks, processes and the size of the job, from lines near the
+//! start and the end of the log, whether they report a fault or not.
 //!
-//! A rank that failed silently has no line with a fault. It is missed only where it is known that
-//! its log is there, or that the job has it.
+//! A rank that failed silently has no line with a fault. It counts as missing only if its log or
+//! its membership in the job is known.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -12,17 +12,17 @@ use regex::bytes::Regex;
 use super::line_fields;
 use super::prefix;
 
-/// The most lines that are looked at in one part of a log.
+/// The maximum number of lines examined in one part of a log.
 const MAX_LINES: usize = 4_096;
 /// The largest job, in ranks.
 const MAX_RANKS: u32 = 100_000;
-/// How long a line is looked at, in bytes.
+/// The examined length of a line, in bytes.
 const REACH: usize = 2_048;
 
-/// What may name a rank or the size of a job.
+/// Words that may announce a rank or the size of a job.
 static MENTION: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i-u)rank|world[ _]?size|\[default[0-9]"));
-/// How many ranks a job or a group has.
+/// The number of ranks of a job or a group.
 static SIZE: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r#"(?i-u)(?:\b(?:total)?ranks\[|\brank[ _]?(?:num|size)["']?\s?[:=\[]\s?|\bnranks\s?[:=\[]\s?|\bworld[ _]?size["']?\s?[:=\[(]?\s?)([0-9]{1,6})\b"#,
@@ -31,7 +31,7 @@ static SIZE: LazyLock<Regex> = LazyLock::new(|| {
 /// The number of the rank in a group whose size the same line states.
 static MEMBER: LazyLock<Regex> =
     LazyLock::new(|| regex(r"(?i-u)\b(?:local ?user)?rank(?:id)?\[([0-9]{1,6})\]"));
-/// A rank in words, with the word before it, which may say that it is another one.
+/// A rank in words, with the word before it, which may mark it as another process's rank.
 static OWN: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r#"(?i-u)(?:^|[^a-z0-9_])((?:[a-z]+[ _-])?)rank(?:[ _]?id)?["']?\s?[:=\[ ]\s?([0-9]{1,6})(?:[^0-9a-z.]|$)"#,
@@ -42,12 +42,12 @@ fn regex(text: &str) -> Regex {
     Regex::new(text).expect("the expression is proved by a test")
 }
 
-/// What a log says of its ranks.
+/// The ranks that a log names.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Attendance {
     /// Ranks that lines name as their writer.
     writers: BTreeSet<u32>,
-    /// Ranks that other lines speak of as of their own.
+    /// Ranks that other lines name as the rank of the log.
     own: BTreeSet<u32>,
     /// By process id, the size of its largest group and the rank in it.
     processes: BTreeMap<u32, (u32, u32)>,
@@ -82,7 +82,7 @@ impl Attendance {
             && let Some(rank) = MEMBER.captures(line).and_then(|found| number(&found[1]))
             && rank < size
         {
-            // The number in a group is that in the job only where the group is the job.
+            // A rank number in a group equals that in the job only if the group is the job.
             if let Some(pid) = line_fields::parse_plog_pid(line) {
                 let known = self.processes.entry(pid).or_insert((size, rank));
                 if known.0 < size {
@@ -105,7 +105,7 @@ impl Attendance {
         }
     }
 
-    /// The one rank whose log it is.
+    /// The rank of the log, if there is exactly one.
     pub(super) fn single(&self) -> Option<u32> {
         let alone = |set: &BTreeSet<u32>| set.first().copied().filter(|_| set.len() == 1);
         if !self.writers.is_empty() {
@@ -118,7 +118,7 @@ impl Attendance {
         }
     }
 
-    /// The process ids that it knows the ranks of.
+    /// The process ids with known ranks.
     pub(super) fn processes(&self) -> impl Iterator<Item = (u32, u32)> {
         self.processes.iter().map(|(pid, (_, rank))| (*pid, *rank))
     }

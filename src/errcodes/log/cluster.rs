@@ -1,4 +1,4 @@
-//! What several ranks say together, and none alone.
+//! Conclusions from several ranks that no single rank supports.
 
 use data::{causes, signatures};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,20 +10,20 @@ use super::process::ProcessKey;
 use super::rank::{Candidate, Context, Item};
 use super::time::{SECOND, Time};
 
-/// From how far apart on failures of one operation are due to a rank that came late, in seconds,
-/// where the time-out itself is not known.
+/// The minimum spread of failures of one operation that indicates a late rank, in seconds; applies
+/// if the timeout itself is unknown.
 const SPREAD: i64 = 120;
-/// Longer than any time-out that is configured, in seconds.
+/// Longer than any configured timeout, in seconds.
 const NO_TIMEOUT: i64 = 7_200;
 
-/// A culprit that follows from comparing ranks.
+/// A culprit found by comparing ranks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Verdict<'a> {
-    /// The cause that it is about.
+    /// The cause that the verdict applies to.
     pub cause: &'a str,
-    /// Who.
+    /// The location of the fault.
     pub culprit: FaultLocation,
-    /// What a cause without a text of its own weighs.
+    /// The weight for a cause without a text.
     pub weight: i32,
 }
 
@@ -38,12 +38,12 @@ struct Task<'a> {
     failed: Option<Time>,
     rank: Option<u32>,
     item: Item<'a>,
-    /// What states the operation's number, count and time.
+    /// The hit that states the operation's number, count and time.
     data: Option<Item<'a>>,
 }
 
 impl<'a> Task<'a> {
-    /// What a conclusion about the task rests on.
+    /// The hits that support a conclusion about the task.
     fn evidence(&self) -> impl Iterator<Item = Item<'a>> {
         [Some(&self.item), self.data.as_ref()].into_iter().flatten().cloned()
     }
@@ -57,7 +57,8 @@ fn parse_capture<T: std::str::FromStr>(item: &Item<'_>, name: &str) -> Option<T>
     find_capture(item, name)?.parse().ok()
 }
 
-/// Candidates that only the comparison of ranks shows, and who is to blame for those and others.
+/// Adds candidates that only the comparison of ranks shows, and locates the culprit for those and
+/// others.
 pub(super) fn compare<'a>(
     candidates: &mut Vec<Candidate<'a>>,
     context: &Context<'a>,
@@ -142,7 +143,8 @@ fn largest_communicator<'t, 'a>(tasks: &'t BTreeMap<ProcessKey, Task<'a>>) -> Ve
     groups.into_values().max_by_key(Vec::len).unwrap_or_default()
 }
 
-/// Ranks of one communicator that are in different operations, or in one with different counts.
+/// Ranks of one communicator that are in different operations, or in one operation with different
+/// counts.
 fn find_mismatch<'a>(
     tasks: &BTreeMap<ProcessKey, Task<'a>>,
 ) -> Option<(Verdict<'a>, Vec<Item<'a>>)> {
@@ -164,7 +166,7 @@ fn find_mismatch<'a>(
     Some((Verdict { cause, culprit, weight: 78 }, items))
 }
 
-/// Those that differ from the most; `None` if all agree.
+/// The tasks that differ from the majority; `None` if all agree.
 fn find_minority<'t, 'a, K: Ord>(
     tasks: &[&'t Task<'a>],
     key: impl Fn(&Task<'a>) -> K,
@@ -177,7 +179,7 @@ fn find_minority<'t, 'a, K: Ord>(
         return None;
     }
     let most = by.values().map(Vec::len).max()?;
-    // Of several that are as many, the first is as good as any.
+    // Of several groups of the largest size, the first serves as the majority.
     let mut skipped = false;
     let odd = by.into_values().filter(|group| {
         let skip = !skipped && group.len() == most;
@@ -187,7 +189,7 @@ fn find_minority<'t, 'a, K: Ord>(
     Some(odd.flatten().collect())
 }
 
-/// One operation on all ranks whose time-outs ended so far apart that one rank came too late.
+/// One operation on all ranks whose timeouts ended so far apart that one rank came too late.
 fn find_slow_rank<'a>(
     tasks: &BTreeMap<ProcessKey, Task<'a>>,
 ) -> Option<(Verdict<'a>, Vec<Item<'a>>)> {
@@ -241,7 +243,7 @@ fn find_reported_location<'a>(context: &Context<'a>) -> Vec<Verdict<'a>> {
     .into()
 }
 
-/// The ranks that the root did not hear of: all but those that it lists as connected.
+/// The ranks that did not reach the root: all except those that it lists as connected.
 fn find_unconnected<'a>(context: &Context<'a>) -> Option<Verdict<'a>> {
     let of = |rule: &str| context.get(rule).into_iter().flatten();
     let size: u32 = of(signatures::hccl::NEGO_NEED).find_map(|item| parse_capture(item, "size"))?;
@@ -258,10 +260,10 @@ fn find_unconnected<'a>(context: &Context<'a>) -> Option<Verdict<'a>> {
     })
 }
 
-/// A machine's address and the number of its device.
+/// The address of a machine and its device ID.
 type Place<'a> = (&'a str, u32);
 
-/// Follows who cannot connect to whom to the end.
+/// Follows the failed connections from rank to rank to the end of the chain.
 fn follow_link_chain<'a>(
     candidates: &[Candidate<'a>],
     context: &Context<'a>,
@@ -269,7 +271,7 @@ fn follow_link_chain<'a>(
 ) -> Vec<Verdict<'a>> {
     let mut links: BTreeSet<(u32, u32)> = BTreeSet::new();
     for item in context.get(signatures::hccl::LINKTABLE).into_iter().flatten() {
-        // The row of a server names the client that did not come as its source.
+        // The server's row names the absent client as its source.
         links.extend(parse_capture(item, "src").zip(parse_capture(item, "dest")));
     }
     let transports =
@@ -279,7 +281,7 @@ fn follow_link_chain<'a>(
     }
     links.extend(find_p2p_links(context));
     if let Some(size) = collect_ranks(candidates, context, jobs).size {
-        // A rank that the job does not have is of another communicator, or misread.
+        // A rank outside the job belongs to another communicator, or is misread.
         links.retain(|(_, to)| *to < size);
     }
     let mut places: BTreeSet<(Place<'_>, Place<'_>)> = BTreeSet::new();
@@ -310,7 +312,7 @@ fn follow_link_chain<'a>(
         .into()
 }
 
-/// Which rank waits for which within one machine, by the devices that lines name.
+/// The waiting ranks and their peers within one machine, by the devices that lines name.
 fn find_p2p_links(context: &Context<'_>) -> Vec<(u32, u32)> {
     let items = || context.values().flatten();
     let known: BTreeMap<(&str, u32), u32> = items()
@@ -327,10 +329,10 @@ fn find_p2p_links(context: &Context<'_>) -> Vec<(u32, u32)> {
     links.collect()
 }
 
-/// How many that wait for each other are named, where nobody is the end of the chain.
+/// The maximum number of ranks named if they wait for each other in a circle.
 const CIRCLE: usize = 4;
 
-/// What is waited for and waits for nobody; where all wait, what most wait for.
+/// Nodes that others wait for and that wait for none; if all wait, those that most others wait for.
 fn find_sinks<T: Ord + Copy>(links: &BTreeSet<(T, T)>) -> Vec<T> {
     let links: Vec<&(T, T)> = links.iter().filter(|(from, to)| from != to).collect();
     let sources: BTreeSet<T> = links.iter().map(|(from, _)| *from).collect();
@@ -345,7 +347,7 @@ fn find_sinks<T: Ord + Copy>(links: &BTreeSet<(T, T)>) -> Vec<T> {
     if top.len() <= CIRCLE { top } else { Vec::new() }
 }
 
-/// Where the others wait in vain: the ranks whose logs show no waiting, or that have no log.
+/// Ranks that the others wait for in vain: those whose logs show no waiting, or that have no log.
 fn find_silent_ranks<'a>(
     candidates: &[Candidate<'a>],
     context: &Context<'a>,
@@ -365,7 +367,7 @@ fn find_silent_ranks<'a>(
     } else if !absent.is_empty() {
         (absent, "no_log")
     } else {
-        // Whom they wait for by their own words.
+        // The peers that their lines name.
         let peers = waits().filter(|item| jobs.of(item.file) == job);
         let named: BTreeSet<u32> = peers.filter_map(|item| parse_capture(item, "peer")).collect();
         let named: Vec<u32> = named.difference(&waiting).copied().collect();
@@ -375,7 +377,7 @@ fn find_silent_ranks<'a>(
             (Vec::new(), "")
         }
     };
-    // That most ranks are quiet says only that the logs are not complete.
+    // If most ranks are quiet, the logs are incomplete, and silence is no evidence.
     if ranks.is_empty() || waiting.len() < 2 || ranks.len() > waiting.len() {
         return Vec::new();
     }
@@ -387,12 +389,12 @@ fn find_silent_ranks<'a>(
         .collect()
 }
 
-/// Whether so few ranks differ from so many that they are to blame: one of three, nine of 64.
+/// Whether the few ranks that differ from the many are to blame: one of three, nine of 64.
 fn is_few(few: usize, many: usize) -> bool {
     few > 0 && many >= 2 && few <= (many / 7).max(1)
 }
 
-/// Which ranks the logs are of, and how many there are.
+/// The ranks that the logs belong to, and the size of the job.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Ranks {
     pub seen: BTreeSet<u32>,
@@ -400,14 +402,14 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// The ranks without a log, where it is known how many there are.
+    /// The ranks without a log, if the size of the job is known.
     pub(super) fn missing_ranks(&self) -> Vec<u32> {
         let size = self.size.unwrap_or(0).min(100_000);
         (0..size).filter(|rank| !self.seen.contains(rank)).collect()
     }
 }
 
-/// The ranks of the job that most failures are of.
+/// The ranks of the job with most of the failures.
 pub(super) fn collect_ranks(
     candidates: &[Candidate<'_>],
     context: &Context<'_>,
@@ -426,11 +428,11 @@ pub(super) fn collect_ranks(
     let mut size: Option<u32> = stated.filter_map(|item| parse_capture(item, "size")).max();
     if let Some(job) = jobs.job(job) {
         seen.extend(&job.seen);
-        // That most ranks have no log says only that the logs are of a part of the job.
+        // If most ranks have no log, the logs cover only a part of the job.
         let half = u32::try_from(seen.len()).unwrap_or(u32::MAX).saturating_mul(2);
         size = size.or(job.size.filter(|size| *size <= half));
     }
-    // A number that is missing among many is a rank, even where nothing says how many there are.
+    // A number missing among many is a rank, even if no line states the size.
     let end = seen.last().map_or(0, |last| last.saturating_add(1));
     let gaps = (end as usize).saturating_sub(seen.len());
     let size = size.or_else(|| is_few(gaps, seen.len()).then_some(end));

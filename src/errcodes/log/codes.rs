@@ -1,6 +1,7 @@
-//! Codes in a line: numbers behind a context key, E-codes in all their prints, register words.
+//! Finds codes in a line: numbers behind a context key, E-codes in all their printed forms, error
+//! register values.
 //!
-//! A bare number is no code: process ids, thread ids and addresses have the same shape.
+//! A bare number is not a code: process ids, thread ids and addresses have the same shape.
 
 use data::causes;
 use std::sync::LazyLock;
@@ -27,8 +28,8 @@ mod free_text_codes;
 mod registered_codes;
 mod stated_code;
 
-/// Literals, one of which every line with such a number holds. Where the key alone is short, the
-/// first digits of ACL codes belong to the literal (see [`free_text_codes`]).
+/// Literals; every line with such a number contains one of them. For short keys, the first digits
+/// of ACL codes belong to the literal (see [`free_text_codes`]).
 const LITERALS: [&str; 53] = [
     "errorStr:",
     "[Error]: ",
@@ -85,19 +86,19 @@ const LITERALS: [&str; 53] = [
     ", errno:",
 ];
 
-/// The families of E-codes that are registered.
+/// The families of registered E-codes.
 pub(super) const E_FAMILIES: [&str; 2] = ["ecode", "ecode_inner"];
 
 /// The last digit may be hexadecimal.
 const E_CODE: &str = r#"(?-u)(?:(?:^|[\s('":|])([EW][1-9A-Z][0-9]{3}[0-9A-F])(?:: ?|\[PID|\)|['"]| \[PID)|^([EW][1-9A-Z][0-9]{3}[0-9A-F])  |\[([EW][1-9A-Z][0-9]{3}[0-9A-F])\])"#;
 
-/// An ACL code is six digits, and listed. `ret` alone is the most common word of plogs.
+/// An ACL code has six digits and must be listed, because `ret` is the most common word of plogs.
 const DECIMAL: &str = r"(?-u)(?:\b[eE]rror[ _]?[cC]ode(?: is|:| =|=)?|\bruntime result(?: =|=|:)|\b[eE]rrCode[:=]|\bret(?:urn)?[cC]?o?d?e?(?: is|:| =|=|\[)|\bresult(?:\[| =|=)|\bfailed, code|\bfailed ?:|\bCANN failure|\baclnnStatus(?: is|:| =|=)|\berrno:)[ \[(:=]{0,3}([1-9]\d{5})\b";
 
-/// What one of stands before such a code.
+/// Keys; one of them precedes such a code.
 static INNER_KEYS: Keys =
     keys![b"InnerCode", b"etCode", b"etcode", b"rtCode", b"error", b"hcclRet"];
-// And of the others: a search for them is quicker than the expressions.
+// Keys of the other expressions: searching for keys is faster than running the expressions.
 static ERRNO_KEYS: Keys = keys![b"errNo[0x"];
 static REGISTERS_KEYS: Keys = keys![b"errcode:("];
 static REGISTER_KEYS: Keys = keys![b"coreId(", b"error code = 0x", b"error code : 0x"];
@@ -114,23 +115,23 @@ const ERRNO: &str = r"(?-u)errNo\[0x([0-9a-fA-F]{16})\]";
 const REGISTERS: &str =
     r"(?-u)errcode:\((0x[0-9a-fA-F]{1,16}|0), ?(0x[0-9a-fA-F]{1,16}|0), ?(0x[0-9a-fA-F]{1,16}|0)\)";
 
-/// The one word that older chips and versions print, of each core or of the exception; and what
-/// `msaicerr` collects.
+/// The single register value that older chips and versions print, per core or per exception, and
+/// the one that `msaicerr` collects.
 const REGISTER: &str = r"(?-u)\bcoreId\( ?\d+\):\s+0x([0-9a-fA-F]{1,16})\b|(?:exception|error)\b[^\n]{0,60}error code = 0x([0-9a-fA-F]{1,16})\b|^error code +: 0x([0-9a-fA-F]{1,16})\s*$";
 
-/// The result of a call of HCCL, as torch_npu prints it, and as programs around it do.
+/// The result of an HCCL call, as torch_npu and programs around it print it.
 const CALL: &str = r"(?-u)(?:(?:HCCL (?:function )?error\b|(?:OPS|NPU) function error: Hccl)[^\n]{0,240}?error code is|HCCL [Ee]rror [Cc]ode(?: is|:|=)?) ?(\d{1,2})\b";
 
-/// The words of the runtime for its own code.
+/// The runtime's text for its own code.
 const RUNTIME_REASON: &str = r"(?-u)\breason=\[([\w ,.:/()-]{4,120})\]";
 
-/// The words for the bits that are set: newer chips print no registers beside them.
+/// The texts of the bits that are set: newer chips print no register values with them.
 const FAULTS: &str = r"(?-u)errorStr: ?(\S[^\n]{10,400})";
 
-/// The words of torch_npu for a code of ACL, on the line below it.
+/// torch_npu's text for an ACL code, on the line below the code.
 const WORDS: &str = r"(?-u)^\s*\[Error\]: (\S[^\n]{4,200}?)\s*$";
 
-/// A constant by its name.
+/// A constant, by name.
 const SYMBOL: &str = r"(?-u)\b((?:ACL_ERROR|HCCL_E|ACLNN_ERR)_[A-Z0-9_]{2,60})\b";
 
 const ERR: &str = r"(?-u)(?:^|[ \t(\[:])(ERR\d{5})(?:[ \t:.,)\]]|$)";
@@ -154,15 +155,15 @@ regex!(TORCH_NPU_WORDS, WORDS);
 regex!(TORCH_NPU, ERR);
 regex!(SYMBOLS, SYMBOL);
 
-/// Literals, one of which every line holds that has a code without a shape of its own.
+/// Literals; every line with a code that has no distinctive shape contains one of them.
 pub(super) fn literals() -> impl Iterator<Item = &'static str> {
     LITERALS.into_iter().chain(torch_npu_literals()).chain(free_text_codes::literals())
 }
 
-/// All codes of `line`. Each expression is slower by far than to see that it cannot match.
+/// All codes of `line`. Each expression is much slower than the check whether it can match.
 pub(super) fn find(line: &[u8]) -> Vec<StatedCode> {
     let mut codes = free_text_codes::find(line);
-    // What a number is by who prints it, it is not by its key alone.
+    // The program that prints a number identifies it better than the key.
     let spoken: Vec<usize> = codes.iter().map(|code| code.at).collect();
     let of_test = free_text_codes::is_of_test(line);
     for found in find_matches(&E_CODES, line, has_e_code) {
@@ -174,7 +175,7 @@ pub(super) fn find(line: &[u8]) -> Vec<StatedCode> {
     for found in find_matches(&DECIMALS, line, has_acl_code) {
         let (at, code) = read_group(&found, 1);
         let first = ACL_FAMILIES.iter().find_map(|family| find_code(family, code, at));
-        // Round numbers are codes, too, but not all that is returned is one.
+        // Round numbers are codes, too, but not every returned value is a code.
         let sure = |code: &StatedCode| {
             code.family == "acl_rt"
                 || !found[0].starts_with(b"ret")
@@ -214,7 +215,7 @@ pub(super) fn find(line: &[u8]) -> Vec<StatedCode> {
     }
     for found in find_matches(&CORE_FAULTS, line, |line| FAULT_KEYS.is_in(line)) {
         let (at, words) = read_group(&found, 1);
-        // The registers themselves say it, and which bits.
+        // The register values themselves are more exact: they name the bits.
         if !codes.iter().any(|code| code.family == "aicore") {
             codes.extend(
                 Registers::find_link_of_words(words).map(|link| state_core_error(link, words, at)),
@@ -242,7 +243,7 @@ pub(super) fn find(line: &[u8]) -> Vec<StatedCode> {
     codes
 }
 
-/// The matches of an expression, if `may` says that there can be any.
+/// The matches of an expression, if `may` holds for the line.
 fn find_matches<'r, 'l>(
     regex: &'r Regex,
     line: &'l [u8],
@@ -251,7 +252,7 @@ fn find_matches<'r, 'l>(
     may(line).then(|| regex.captures_iter(line)).into_iter().flatten()
 }
 
-/// Whether there is a letter, a module and four digits.
+/// Whether the line contains a letter, a module and four digits.
 fn has_e_code(line: &[u8]) -> bool {
     memchr::memchr2_iter(b'E', b'W', line).any(|at| {
         let digits = line.get(at + 2..at + 6).and_then(<[u8]>::split_last);
@@ -261,20 +262,19 @@ fn has_e_code(line: &[u8]) -> bool {
     })
 }
 
-/// `ERRssiii`, literals of lines with such a code.
+/// `ERRssiii` codes as literals of their lines.
 fn torch_npu_literals() -> impl Iterator<Item = &'static str> {
     let family = families().iter().filter(|family| family.id == "torch_npu");
     family.flat_map(rows).map(|row| row.code.as_str()).filter(|code| code.len() >= LITERAL)
 }
 
-/// What stands before the codes of the user's own families, as far as it is long enough to be
-/// looked for.
+/// The keys of the user's own families that are long enough to search for.
 fn user_code_keys() -> impl Iterator<Item = (&'static str, &'static Family)> {
     let keys = |family: &'static Family| family.context.iter().map(move |key| (&**key, family));
     overlay().families.iter().flat_map(keys).filter(|(key, _)| key.len() >= LITERAL)
 }
 
-/// Literals, one of which every line with a code of the user's own families holds.
+/// Literals; every line with a code of the user's own families contains one of them.
 pub(super) fn user_literals() -> impl Iterator<Item = &'static str> {
     user_code_keys().map(|(key, _)| key)
 }
@@ -298,7 +298,7 @@ pub(super) fn find_message(code: &StatedCode) -> Option<&'static str> {
         .then(|| registered_codes::find_message(code.family, &code.spelled))?
 }
 
-/// Whether a rule is a code and no signature.
+/// Whether a rule is a code and not a signature.
 pub(super) fn is_code(rule: &str) -> bool {
     rule.contains(':')
 }
@@ -319,7 +319,7 @@ fn find_inner_code(key: &str, value: &str, at: usize) -> Option<StatedCode> {
         _ if (0x0700_0000..0x0800_0000).contains(&number) => {
             find_code("runtime", &format!("{number:#x}"), at)
         }
-        // Everything calls something an error; only the codes of the runtime are of no other shape.
+        // Everything is called an error; only the codes of the runtime have a distinctive shape.
         "error" => None,
         _ if (100_000..600_000).contains(&number) => {
             ACL_FAMILIES.iter().find_map(|family| find_code(family, &number.to_string(), at))
@@ -329,8 +329,8 @@ fn find_inner_code(key: &str, value: &str, at: usize) -> Option<StatedCode> {
     }
 }
 
-/// The register words of an AI Core: which bits are set says what went wrong. A bit that names a
-/// cause is the surest that a log can hold.
+/// Error register values of an AI Core: the set bits identify the fault. A bit that names a cause
+/// is the strongest evidence in a log.
 fn find_register_cause(words: [u64; 3], at: usize) -> StatedCode {
     let text = format!("({:#x}, {:#x}, {:#x})", words[0], words[1], words[2]);
     let link = Registers(words).links().into_iter().next();
@@ -339,7 +339,7 @@ fn find_register_cause(words: [u64; 3], at: usize) -> StatedCode {
     StatedCode { family: "aicore", spelled: text, cause: Some(cause), role, weight, at }
 }
 
-/// The words for a bit.
+/// A code for the text of a bit.
 fn state_core_error(link: Link, words: &str, at: usize) -> StatedCode {
     let (role, weight) = classify_core_error(link.weight);
     let words = words.split('.').next().unwrap_or(words).trim();
@@ -347,7 +347,7 @@ fn state_core_error(link: Link, words: &str, at: usize) -> StatedCode {
     StatedCode { family: "aicore", spelled: words.to_owned(), cause, role, weight, at }
 }
 
-/// What a bit is in a failure, by the weight of its cause.
+/// The role of a bit in a failure, by the weight of its cause.
 fn classify_core_error(weight: u8) -> (Role, u8) {
     match weight {
         26.. => (Role::Root, 76),

@@ -1,4 +1,4 @@
-//! Puts the stages together: from what was read to what is said.
+//! Combines the stages: from the read logs to the diagnosis.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,12 +19,12 @@ use super::timeline::timeline;
 use super::{Reading, codes, fallback, inherited_time, known};
 use crate::cause;
 
-/// How many lines of evidence a cause shows.
+/// The maximum number of evidence lines of a cause.
 const EVIDENCE: usize = 6;
 /// A cause with fewer points is a guess.
 const GUESS: i32 = 14;
 
-/// Which hits count.
+/// Selects the hits that count.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only of these ranks.
@@ -35,13 +35,13 @@ pub struct Filter {
     pub since: Option<Time>,
     /// Not after.
     pub until: Option<Time>,
-    /// Signatures and codes that a good run shows too.
+    /// Signatures and codes that also occur in a good run.
     pub baseline: BTreeSet<String>,
 }
 
 impl Filter {
-    /// Returns whether no time is in the range, because its end is before its beginning. A time with
-    /// a year is not compared with one without.
+    /// Returns whether the range is empty because its end is before its beginning. A time with a
+    /// year is not compared with one without.
     pub fn has_empty_range(&self) -> bool {
         let (Some(since), Some(until)) = (self.since, self.until) else { return false };
         since.has_year() == until.has_year() && until < since
@@ -58,8 +58,8 @@ impl Filter {
         let among = |wanted: &[u32], value: Option<u32>| {
             wanted.is_empty() || value.is_some_and(|value| wanted.contains(&value))
         };
-        // What has no time was written while its file was; where that has none either, it is not left
-        // out: nothing says that it was at another time.
+        // A record without a time gets the time range of its file; if the file has none, the record
+        // is kept because it may be in the range.
         let file = files.get(item.file);
         let latest = item.time().or_else(|| file.and_then(|file| file.last));
         let earliest = item.time().or_else(|| file.and_then(|file| file.first));
@@ -138,7 +138,7 @@ fn join_mentions(files: &[FileReport]) -> Mentions {
     all
 }
 
-/// How many hits with a cause are of other ranks, devices or times than asked for.
+/// The number of hits with a cause that the filter excludes by rank, device or time.
 fn count_filtered(files: &[FileReport], candidates: &[Candidate<'_>]) -> u64 {
     let all = files
         .iter()
@@ -148,8 +148,7 @@ fn count_filtered(files: &[FileReport], candidates: &[Candidate<'_>]) -> u64 {
     all.count().saturating_sub(kept) as u64
 }
 
-/// How often each operator was computed on the CPU: in all files, or in the lines that are asked
-/// for.
+/// How often each operator was computed on the CPU: in all files, or in the selected lines.
 fn count_fallbacks(
     files: &[FileReport],
     candidates: &[Candidate<'_>],
@@ -173,7 +172,7 @@ fn count_fallbacks(
     all
 }
 
-/// Gives moments without a year the one of the others.
+/// Gives times without a year the year of the others.
 fn align_years(files: &mut [FileReport], filter: &Filter) -> Filter {
     let own = [filter.since, filter.until].into_iter().flatten();
     let times = files.iter().flat_map(|file| {
@@ -198,7 +197,7 @@ fn align_years(files: &mut [FileReport], filter: &Filter) -> Filter {
     filter
 }
 
-/// All codes that were read, with how often.
+/// All codes read, with their counts.
 fn count_codes(files: &[FileReport]) -> BTreeMap<String, u64> {
     let mut all = BTreeMap::new();
     for record in files.iter().flat_map(|file| &file.records) {
@@ -220,7 +219,7 @@ fn list_suspects(
     let top = candidates.first().map(|one| one.cause.to_owned());
     let (mut causes, mut rejected) = (Vec::new(), Vec::new());
     for (index, candidate) in candidates.iter().enumerate() {
-        // The best stays, whatever speaks against it.
+        // The best candidate is never rejected.
         if index > 0 {
             let why = reject_reason(candidate, &candidates[0]);
             let by = candidate.explained.map(|parent| candidates[parent].cause.to_owned());
@@ -265,7 +264,7 @@ fn list_suspects(
     (causes, rejected)
 }
 
-/// What speaks for a cause, each line once: by what in it says most.
+/// The evidence of a cause, each line once, represented by its most specific hit.
 fn list_evidence<'c, 'a>(candidate: &'c Candidate<'a>) -> impl Iterator<Item = &'c Item<'a>> {
     let items = candidate.items.iter().enumerate();
     let place = |item: &Item<'_>| (item.file, item.record.line);
@@ -302,7 +301,7 @@ fn reject_reason(candidate: &Candidate<'_>, best: &Candidate<'_>) -> RejectReaso
     }
 }
 
-/// How sure a cause is: by what it rests on, and by how far the next one is behind.
+/// The confidence in a cause: from its score and its lead over the next one.
 fn compute_confidence(score: i32, next: i32) -> f64 {
     let part = |value: i32, of: i32| f64::from(value.clamp(0, of)) / f64::from(of);
     let sure = 0.15 + 0.6 * part(score, 85) + 0.25 * part(score - next, 25);
@@ -324,7 +323,7 @@ fn to_line(files: &[FileReport], item: &Item<'_>) -> Line {
     }
 }
 
-/// Where a cause happened: by comparing ranks, or by what its most telling line says.
+/// The location of a cause: from comparing ranks, or from its most specific line.
 fn locate_fault(
     candidate: &Candidate<'_>,
     folded: &[&Candidate<'_>],
@@ -348,7 +347,7 @@ fn locate_fault(
     }
 }
 
-/// The operator that lines of the cause name, or else its consequences, or else lines of the same
+/// The operator named by lines of the cause, else by its consequences, else by lines of the same
 /// kind of failure.
 fn find_operator(
     candidate: &Candidate<'_>,
@@ -371,7 +370,7 @@ fn find_operator(
         .filter(|name| !name.is_empty())
 }
 
-/// What the cause would need to be sure of, as far as it is not there.
+/// The evidence that the cause requires and the logs do not contain.
 fn find_missing_evidence(
     first: &Suspect,
     at_hand: &[&str],
@@ -390,7 +389,7 @@ fn find_missing_evidence(
 }
 
 impl Diagnosis {
-    /// The most probable cause, unless all there is are wrappers.
+    /// The most probable cause, unless there are only wrappers.
     pub fn first(&self) -> Option<&Suspect> {
         self.causes.first().filter(|first| first.role > Role::Context)
     }

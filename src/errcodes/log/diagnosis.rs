@@ -1,4 +1,4 @@
-//! What a pile of logs says in the end.
+//! The result of examining logs, as types.
 
 use std::collections::BTreeMap;
 
@@ -16,37 +16,37 @@ use crate::KnownFacts;
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Diagnosis {
-    /// Causes, the most probable first; consequences are within what they follow from.
+    /// Causes, the most probable first; consequences are nested in their causes.
     pub causes: Vec<Suspect>,
-    /// All causes that anything speaks for, the most probable first, consequences among them.
+    /// All causes with any evidence, the most probable first, including consequences.
     pub ranking: Vec<RankedCause>,
-    /// What was recognised but is no cause of this failure, and why.
+    /// Recognized causes that are not the cause of this failure, with the reason.
     pub rejected: Vec<RejectedCause>,
-    /// All codes that were met, with how often they occur.
+    /// All codes found, with their counts.
     pub codes: BTreeMap<String, u64>,
     /// How often each operator was computed on the CPU.
     pub fallbacks: BTreeMap<String, u64>,
-    /// What would make it surer.
+    /// Evidence that would raise the confidence.
     pub missing: Vec<MissingEvidence>,
-    /// The programs that the logs name near their start and end, as remedies name them.
+    /// The programs that the logs name near their start and end, by the ids of the remedies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(default))]
     pub programs: Vec<String>,
-    /// What the logs name there.
+    /// Words of remedies that the logs contain there.
     #[serde(skip)]
     pub(crate) mentions: Mentions,
-    /// Ranks that are named but of which there is no log.
+    /// Ranks that are named but have no log.
     pub silent_ranks: Vec<u32>,
     /// The ranks over time, if the logs name several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeline: Option<Timeline>,
-    /// What could not be read.
+    /// Unreadable inputs.
     pub problems: Vec<Problem>,
-    /// How much was read.
+    /// The amount of data read.
     pub read: ReadSummary,
 }
 
-/// How much was read.
+/// The amount of data read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadSummary {
@@ -58,43 +58,42 @@ pub struct ReadSummary {
     pub bytes: u64,
     /// Lines that were cut.
     pub cut_lines: u64,
-    /// Texts and codes beyond what is kept of one log: of the many that are alike, and those that
-    /// tell least.
+    /// Texts and codes beyond the number kept of one log: repetitions, and the least specific ones.
     pub not_kept: u64,
     /// Logs whose last lines show that the run ended well.
     pub finished: u64,
     /// Files that were left out by their names or kinds.
     pub left_out: u64,
-    /// Texts and codes that speak for a cause, of other ranks, devices or times than asked for.
+    /// Texts and codes with a cause that the selection by rank, device or time excluded.
     pub passed_over: u64,
 }
 
-/// A cause that the logs speak for.
+/// A cause supported by the logs.
 #[derive(Debug, Clone, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Suspect {
     /// The id of the cause.
     pub cause: String,
-    /// What it is in this failure.
+    /// Its role in this failure.
     pub role: Role,
     /// From 0 to 1: how specific its evidence is, and how far the next cause is behind.
     pub confidence: f64,
     /// Where it happened.
     pub culprit: FaultLocation,
-    /// The lines that speak for it, the most telling first.
+    /// The lines that support it, the most specific first.
     pub evidence: Vec<Line>,
-    /// Values of its text, for example the size that is needed.
+    /// Values from its text, for example the required size.
     pub values: BTreeMap<String, String>,
     /// When it was first written.
     pub first: Option<Time>,
-    /// How many lines speak for it.
+    /// The number of lines that support it.
     pub count: u64,
-    /// What follows from it.
+    /// Failures that follow from it.
     pub consequences: Vec<FoldedConsequence>,
-    /// How grave the gravest line of it is.
+    /// The severity of its most severe line.
     #[serde(skip)]
     pub gravity: Gravity,
-    /// What the logs show of this failure, so that no step asks for it.
+    /// Facts about this failure that the logs show, so that no step asks for them.
     #[serde(skip)]
     pub known: KnownFacts,
     /// The points by which causes are compared; no unit.
@@ -102,7 +101,7 @@ pub struct Suspect {
     pub score: i32,
 }
 
-/// A cause among the others.
+/// A cause in the ranking.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankedCause {
@@ -115,7 +114,7 @@ pub struct RankedCause {
     pub explained_by: Option<String>,
 }
 
-/// Where it happened, as far as the logs say.
+/// Where it happened, as far as the logs show.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultLocation {
@@ -125,7 +124,7 @@ pub struct FaultLocation {
     /// Devices.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<u32>,
-    /// Machines or workers, by address or by what their files are in.
+    /// Machines or workers, by address or by the directory of their files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
     /// The process.
@@ -149,7 +148,7 @@ pub struct Line {
     pub file: String,
     /// The line, counted from 1.
     pub line: u64,
-    /// What is in it.
+    /// Its text.
     pub text: String,
     /// The part by which it was recognized.
     #[serde(skip)]
@@ -163,9 +162,9 @@ pub struct Line {
     /// The device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<u32>,
-    /// By what it was recognised: a signature, or `<family>:<code>`.
+    /// The rule that recognized it: a signature, or `<family>:<code>`.
     pub rule: String,
-    /// How many such lines there are.
+    /// The number of such lines.
     pub count: u64,
 }
 
@@ -173,16 +172,16 @@ pub struct Line {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoldedConsequence {
-    /// The id of the cause that it would otherwise be.
+    /// The id of its cause.
     pub cause: String,
-    /// How many lines say it.
+    /// The number of lines that report it.
     pub count: u64,
     /// The first of them.
     pub line: Line,
-    /// Ranks that say it.
+    /// Ranks that report it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<u32>,
-    /// Devices that it is said of.
+    /// Devices named in its lines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<u32>,
     /// Values that its lines name, such as the kernel or an address.
@@ -190,47 +189,47 @@ pub struct FoldedConsequence {
     pub values: BTreeMap<String, String>,
 }
 
-/// A cause that was weighed and found lighter.
+/// A cause that was considered and rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RejectedCause {
     /// The id of the cause.
     pub cause: String,
-    /// Why.
+    /// The reason.
     pub why: RejectReason,
     /// The id of the cause that was preferred or that explains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// The first line that speaks for it.
+    /// The first line that supports it.
     pub line: Line,
 }
 
-/// Why a cause was not taken.
+/// Why a cause was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RejectReason {
     /// It follows from another one.
     Consequence,
-    /// It is long before the failure, and did not come again.
+    /// It is long before the failure and did not recur.
     Stale,
-    /// Another one is told by more exact evidence.
+    /// Another one has more specific evidence.
     LessSpecific,
-    /// It came later than another one that is told as exactly.
+    /// It came later than another one with equally specific evidence.
     Later,
-    /// A good run shows it too.
+    /// A good run also shows it.
     InBaseline,
     /// It only waits for others.
     Waits,
 }
 
-/// Evidence that is missing.
+/// Missing evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissingEvidence {
     /// A key of `data/errors/evidence.toml`.
     pub evidence: String,
-    /// Ranks of which it is missing.
+    /// Ranks for which it is missing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<u32>,
 }

@@ -1,4 +1,4 @@
-//! Whether a log ends as that of a finished run: `data/errors/end_marks.toml`.
+//! Detects the end of a finished run in a log: `data/errors/end_marks.toml`.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use data::data_pack::{Pack, PackError};
 
-/// How many lines at the end of a log are searched: launchers write some after the program ended.
+/// The number of lines searched at the end of a log: launchers write some after the program ended.
 const LINES: usize = 40;
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! Operators that torch_npu computes on the CPU, by its warnings.
+//! Operators that torch_npu computes on the CPU, found by its warnings.
 
 use data::signatures;
 use std::sync::LazyLock;
@@ -16,10 +16,10 @@ static WARNING: LazyLock<Regex> = LazyLock::new(|| {
 /// The signature of these warnings.
 pub(super) const RULE: &str = signatures::op::FALLBACK;
 
-/// Literals, one of which every such line holds.
+/// Literals; every such line contains one of them.
 pub(super) const LITERALS: [&str; 3] = ["supported on the NPU", "AutoFallback", "auto fallback"];
 
-/// The operator that a line says to be computed on the CPU.
+/// The operator that a line reports as computed on the CPU.
 pub fn find_operator(line: &[u8]) -> Option<String> {
     let found = WARNING.captures(line)?;
     let name = found.get(1).or_else(|| found.get(2))?;

@@ -6,7 +6,7 @@ use super::matcher::{self, Hit};
 use super::role::Role;
 use super::scan::{FileReport, Limits, Scanner};
 
-/// Longer lines are cut, in bytes.
+/// The maximum length of a line, in bytes; longer lines are cut.
 const LINE: usize = 64 << 10;
 
 /// Reads a stream piece by piece, and keeps the records for a diagnosis at its end.
@@ -14,7 +14,7 @@ pub struct Follower {
     scanner: Scanner,
     /// The unfinished line.
     line: Vec<u8>,
-    /// Causes with their rank that were returned before: several signatures match one failure.
+    /// Causes that were already returned, with their rank: several signatures match one failure.
     returned: BTreeSet<(String, Option<u32>)>,
 }
 

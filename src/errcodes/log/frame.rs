@@ -1,8 +1,7 @@
 //! Where a Python exception was raised: the innermost frame of the traceback above its line.
 //!
-//! The same words mean different things by where they come from: an argument that is not known is
-//! a slip in a script of one's own, and packages of versions that do not belong together where
-//! one package calls another.
+//! The meaning of a message depends on its origin: an unknown argument is a mistake if a user's
+//! script passes it, and a sign of incompatible package versions if one package calls another.
 
 use super::prefix::{self, Writer};
 
@@ -10,13 +9,12 @@ use super::prefix::{self, Writer};
 const FILE: &[u8] = b"File \"";
 /// Directories below which Python installs packages.
 const INSTALLED: [&str; 2] = ["site-packages", "dist-packages"];
-/// What is known of a package that raises.
+/// The known properties of a package that raises exceptions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// People also run it from a checkout. What a script gives to a function of it is the script's.
+    /// Also run from a checkout. An argument that a script passes to it is the script's mistake.
     CheckedOut,
-    /// A program that is run as a whole, or a library that does a step of its own: an exception that
-    /// is raised there is its own.
+    /// A program, or a library that performs a complete step: an exception raised in it is its own.
     Program,
     /// Both.
     CheckedOutProgram,
@@ -76,12 +74,12 @@ fn kind_of(package: &str) -> Option<Kind> {
 pub(super) struct Frame {
     /// The package; `python` for the standard library, empty for a script.
     pub package: String,
-    /// File, line and function, for people.
+    /// File, line and function, for display.
     pub place: String,
 }
 
 impl Frame {
-    /// Whether the exception is one of a program or library, not of the script.
+    /// Whether the exception belongs to a program or library, not to the script.
     pub(super) fn is_of_program(&self) -> bool {
         matches!(kind_of(&self.package), Some(Kind::Program | Kind::CheckedOutProgram))
     }
@@ -101,8 +99,8 @@ pub(super) fn find_innermost(above: &[u8], writer: &Writer) -> Option<Frame> {
     None
 }
 
-/// Where the last frame begins. A search for its quotation mark, which is rare, takes a twentieth of
-/// the time of one for all of its bytes.
+/// The start of the last frame. A search for the quotation mark, which is rare, takes a twentieth
+/// of the time of one for all of its bytes.
 fn find_last_file(text: &[u8]) -> Option<usize> {
     memchr::memrchr_iter(b'"', text)
         .find(|at| text[..=*at].ends_with(FILE))
@@ -126,12 +124,13 @@ fn parse_frame(text: &[u8]) -> Option<Frame> {
     Some(Frame { package: from.map_or("", |(_, package)| package).to_owned(), place })
 }
 
-/// Whether a directory of this name is that of a package also outside of where Python installs.
+/// Whether a directory of this name belongs to a package even outside the installation directories
+/// of Python.
 fn is_checked_out(part: &str) -> bool {
     matches!(kind_of(part), Some(Kind::CheckedOut | Kind::CheckedOutProgram))
 }
 
-/// The package that a path is of, and where in the path it begins.
+/// The package of a path, and its position in the path.
 fn find_package<'a>(parts: &[&'a str]) -> Option<(usize, &'a str)> {
     let module = |part: &'a str| part.strip_suffix(".py").unwrap_or(part);
     if let Some(at) = parts.iter().rposition(|part| INSTALLED.contains(part))

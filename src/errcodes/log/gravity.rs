@@ -1,7 +1,8 @@
-//! How grave a line is: whether the program that wrote it failed, went on, or wrote it in a run in
-//! which all is well (`data/errors/harmless.toml`).
+//! The severity of a line: whether the program that wrote it failed, continued, or writes it in
+//! healthy runs too (`data/errors/harmless.toml`).
 //!
-//! Gravity is no measure of how exactly a line names its cause; that is the weight of a signature.
+//! The severity is independent of how exactly a line names its cause; the weight of a signature
+//! expresses the latter.
 
 use std::sync::LazyLock;
 
@@ -13,12 +14,12 @@ use super::handled_errors;
 use super::line_fields::Level;
 use super::prefix::{Keys, keys};
 
-/// How grave a line is, the least first.
+/// The severity of a line, the lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gravity {
-    /// Healthy runs have this line too, at whatever level it is written.
+    /// Healthy runs also have this line, whatever its level.
     Harmless,
-    /// The program went on after it.
+    /// The program continued after it.
     Warning,
     /// Something failed.
     Failure,
@@ -32,7 +33,7 @@ struct File {
     line: Vec<Line>,
 }
 
-/// A line that healthy runs have although its level or its words tell of a failure.
+/// A line of healthy runs whose level or words indicate a failure.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -47,8 +48,8 @@ struct Line {
 
 static LINES: LazyLock<Vec<Line>> = LazyLock::new(|| data::table::<File>("errors/harmless").line);
 
-/// Failures that programs write as warnings or information: torch_npu the code of a call while it
-/// tears down, Linux a stalled processor.
+/// Failures that programs write as warnings or information: torch_npu the code of a call during
+/// teardown, Linux a stalled processor.
 static FAILURES: Keys = keys![
     b"NPU warning, error code is",
     b"INFO: rcu",
@@ -62,13 +63,13 @@ pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
     pack.table::<File>("errors/harmless").map(drop)
 }
 
-/// Texts by which the filter of lines recognizes a harmless one.
+/// Texts by which the line filter recognizes a harmless line.
 pub(super) fn literals() -> impl Iterator<Item = &'static str> {
     LINES.iter().map(|line| line.text.as_str())
 }
 
-/// Returns how grave `line` is, from which prefixes were taken. `harmless` tells whether it has one
-/// of the [`literals`].
+/// Returns the severity of `line`, whose prefixes were removed. `harmless` is whether it contains
+/// one of the [`literals`].
 pub(super) fn grade(line: &[u8], level: Level, harmless: bool) -> Gravity {
     if harmless {
         Gravity::Harmless

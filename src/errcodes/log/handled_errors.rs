@@ -1,16 +1,15 @@
-//! What a program tells and goes on after: no failure, whatever words it tells it in.
+//! Errors that a program reports and survives: they are not failures, whatever their wording.
 //!
-//! Frameworks that were not written for NPUs tell at every start which of their parts are not
-//! there or not supported, and what they do instead. In such lines only words count that say
-//! exactly what is wrong.
+//! Frameworks that were not written for NPUs report at every start the parts that are missing or
+//! unsupported, and their replacements. In such lines, only words that name the exact defect count.
 
 use super::line_fields::Level;
 use super::prefix::{Keys, keys};
 
-/// The weight from which on words count although the program that wrote them went on.
+/// The minimum weight of words that count although the program that wrote them continued.
 pub(super) const EXACT: u8 = 60;
 
-/// What was done instead, or Python's warnings.
+/// Texts about replacements, and Python's warnings.
 static INSTEAD: Keys = keys![
     b" replaced with ",
     b" replaced by ",
@@ -30,42 +29,41 @@ static INSTEAD: Keys = keys![
     b" ImportWarning: ",
 ];
 
-/// An import that failed and was caught.
+/// A failed import that was caught.
 static IMPORT: Keys = keys![b"ailed to import "];
-/// What stands before the words of an exception that was raised and not caught, and in what CANN
-/// reports as an error.
+/// Texts before the message of an uncaught exception, and in errors that CANN reports.
 static RAISED: Keys = keys![b"Error: Failed to import ", b"Error: failed to import ", b"[PID: "];
 
-/// The weight of what is found in a line that is an echo, at most.
+/// The maximum weight of a hit in a line that is an echo.
 pub(super) const ECHO: u8 = 10;
 
-/// The call by which ACL asks the device for the words of an error that it has. Where it fails,
-/// there is no device or context any more; what it reports of itself is no part of the failure.
+/// The call by which ACL asks the device for the text of an error. If it fails, the device or
+/// context no longer exists, and its own report is not part of the failure.
 static ASKING: Keys = keys![b"rtGetDevMsg", b"GetDevErrMsg", b"device error msg handler"];
 
-/// Whether `line` says no more than that the words of another error could not be had.
+/// Whether `line` only reports that the text of another error is unavailable.
 pub(super) fn is_echo(line: &[u8]) -> bool {
     ASKING.is_in(line)
 }
 
-/// What ends a rank in the report of torchrun.
+/// Markers of the end of a rank in the report of torchrun.
 const ENDED: [&[u8]; 2] = [b"exitcode ", b"traceback : Signal "];
-/// What stands above the one rank whose failure was the first.
+/// The heading above the one rank that failed first.
 const FIRST: &[u8] = b"Root Cause (first observed failure):";
 
-/// Whether `line` tells how a process ended, in the report of torchrun.
+/// Whether `line` reports the end of a process, in the report of torchrun.
 pub(super) fn is_end_of_process(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     ENDED.iter().any(|start| line.starts_with(start))
 }
 
-/// Whether `line` tells how a rank ended that was not the first to fail: torchrun ends the others,
-/// in the end by SIGKILL. `above` are the lines before it.
+/// Whether `line` reports the end of a rank that was not the first to fail: torchrun ends the
+/// others, finally by SIGKILL. `above` are the lines before it.
 pub(super) fn is_later_failure(line: &[u8], above: &[u8]) -> bool {
     if !is_end_of_process(line) {
         return false;
     }
-    // Each entry begins with its number, alone on a line.
+    // Each entry begins with its number, on a separate line.
     let mut lines = above.rsplit(|byte| *byte == b'\n');
     let number = lines.by_ref().take(12).find(|line| {
         let line = line.trim_ascii();
@@ -76,7 +74,7 @@ pub(super) fn is_later_failure(line: &[u8], above: &[u8]) -> bool {
     number.is_some() && !lines.next().is_some_and(is_first)
 }
 
-/// Whether the program that wrote `line` went on.
+/// Whether the program that wrote `line` continued.
 pub(super) fn is_handled(line: &[u8], level: Level) -> bool {
     match level {
         Level::Noise | Level::Info | Level::Warning => true,

@@ -1,15 +1,15 @@
-//! The times of lines that state none.
+//! Times of lines without a timestamp.
 
 use super::gravity::Gravity;
 use super::scan::Record;
 use super::time::Time;
 
-/// How many lines apart the parts of one failure may be.
+/// The maximum number of lines between the parts of one failure.
 const NEAR: u64 = 16;
 
-/// Corrects the times that lines took from lines before them: a line of another program, pasted or
-/// logged in between, may state any time. Where a failed line nearby states its own, that is the
-/// time of the failure; elsewhere it bounds them.
+/// Corrects the times that lines inherited from lines before them, because a line of another
+/// program, pasted or logged in between, may state any time. If a failed line nearby states its own
+/// time, that is the time of the failure; elsewhere it bounds the inherited times.
 pub(super) fn settle_inherited_times(records: &mut [Record]) {
     let stated: Vec<Option<Time>> = records.iter().map(stated_time).collect();
     let mut earlier: Option<Time> = None;

@@ -1,31 +1,31 @@
-//! The jobs of a directory: logs that no job can have together, since two are of one rank, are of
-//! several jobs, or of several starts of one.
+//! The jobs of a directory. Two logs of the same rank cannot belong to one job: they come from
+//! several jobs, or from several starts of one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::process::ProcessTable;
 use super::scan::FileReport;
 
-/// How deep folders are told apart.
+/// The maximum depth at which folders separate jobs.
 const MAX_DEPTH: usize = 32;
 
-/// Which job each file is of.
+/// The job of each file.
 #[derive(Debug)]
 pub(super) struct Jobs {
     of_file: Vec<usize>,
     jobs: Vec<Job>,
 }
 
-/// What is known of the ranks of a job.
+/// The known ranks of a job.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Job {
-    /// Ranks that a log is of.
+    /// Ranks with a log.
     pub seen: BTreeSet<u32>,
-    /// How many the job has, as logs say it.
+    /// The size of the job according to the logs.
     pub size: Option<u32>,
 }
 
-/// Files of one job with the ranks that they are of. A rank has one plog and one output of its own.
+/// Files of one job with their ranks. A rank has one plog and one output.
 #[derive(Default)]
 struct Part {
     files: Vec<usize>,
@@ -58,24 +58,24 @@ impl Jobs {
         self.of_file.get(file).copied().unwrap_or(0)
     }
 
-    /// The job that most of these files are of.
+    /// The job with most of these files.
     pub(super) fn most(&self, files: impl Iterator<Item = usize>) -> usize {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         for file in files {
             *counts.entry(self.of(file)).or_default() += 1;
         }
-        // The first of several that are as many.
+        // The first of several with the same count.
         let most = counts.iter().max_by_key(|(job, count)| (**count, std::cmp::Reverse(**job)));
         most.map_or(0, |(job, _)| *job)
     }
 
-    /// What is known of a job.
+    /// The ranks of a job.
     pub(super) fn job(&self, index: usize) -> Option<&Job> {
         self.jobs.get(index)
     }
 }
 
-/// The jobs of files that are alike in the first `depth` parts of their paths.
+/// The jobs of files whose paths share the first `depth` parts.
 fn split(files: &[usize], depth: usize, paths: &[Vec<&str>], ranks: &[BTreeSet<u32>]) -> Vec<Part> {
     let mut folders: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
     for file in files {
@@ -87,10 +87,10 @@ fn split(files: &[usize], depth: usize, paths: &[Vec<&str>], ranks: &[BTreeSet<u
     for (folder, files) in folders {
         let parts = match folder {
             Some(_) if depth < MAX_DEPTH => split(&files, depth + 1, paths, ranks),
-            // What lies in one folder is of one job.
+            // Files in one folder belong to one job.
             _ => vec![whole(files, paths, ranks)],
         };
-        // Parts that were told apart stay apart.
+        // Parts that were separated stay separate.
         let mut taken = BTreeSet::new();
         for part in parts {
             let place = (0..all.len())

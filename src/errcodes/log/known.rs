@@ -1,5 +1,5 @@
-//! What the logs themselves show of a failure: values that lines name, and kinds of evidence that
-//! are at hand. No step asks for these.
+//! Facts that the logs show about a failure: values named in lines, and kinds of available
+//! evidence. No step asks for these.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::rank::Candidate;
 use super::scan::FileReport;
 use crate::KnownFacts;
 
-/// The values that lines of a cause name, the most telling line first.
+/// The values named in the lines of a cause, the most specific line first.
 pub(super) fn collect_values(candidate: &Candidate<'_>) -> BTreeMap<String, String> {
     let mut values = BTreeMap::new();
     for item in &candidate.items {
@@ -25,7 +25,7 @@ pub(super) fn collect_values(candidate: &Candidate<'_>) -> BTreeMap<String, Stri
     values
 }
 
-/// A consequence with all that its lines say of where it happened.
+/// A consequence with the locations that its lines name.
 pub(super) fn fold(candidate: &Candidate<'_>, first: Line) -> FoldedConsequence {
     let ranks: BTreeSet<u32> =
         candidate.items.iter().filter_map(|item| item.process.rank).collect();

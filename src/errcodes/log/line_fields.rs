@@ -1,4 +1,4 @@
-//! What a line says of itself: level, time, process, rank and device.
+//! Fields of a line: level, time, process, rank and device.
 
 use std::sync::LazyLock;
 
@@ -7,14 +7,14 @@ use regex::bytes::Regex;
 use super::prefix::{self, Keys, Writer, keys};
 use super::time::Time;
 
-/// How grave the writer of a line held it.
+/// The level that the writer of a line gave it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// DEBUG, INFO, EVENT or TRACE of a plog: such lines list codes that did not occur.
     Noise,
     /// INFO of another logger.
     Info,
-    /// A line that says nothing of its level.
+    /// A line without a level.
     Unknown,
     /// WARNING.
     Warning,
@@ -22,7 +22,7 @@ pub enum Level {
     Error,
 }
 
-/// What a line says of itself.
+/// The fields of a line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields {
     /// When it was written.
@@ -39,7 +39,7 @@ pub struct Fields {
     pub writer: Option<String>,
 }
 
-/// Words that stand before the number of a device.
+/// Words before a device ID.
 static DEVICE_KEYS: Keys = keys![
     b"Device:",
     b"device_id=",
@@ -56,19 +56,19 @@ static DEVICE_KEYS: Keys = keys![
     b"comm error, device[",
     b"Device ",
 ];
-/// Words that stand before the number of the rank that writes.
+/// Words before the rank of the writer.
 static RANK_KEYS: Keys =
     keys![b"RankID:", b"rankId[", b"localUserrank[", b"local_rank=", b"rank_id=", b"RANK_ID="];
 static PID_KEYS: Keys = keys![b"(PID:", b"[PID: ", b"[PID:"];
 
-/// The level behind a time and names, as most loggers write it, or with names behind it; the letter
-/// that others write before the date.
+/// The level behind a time and names, in the format of most loggers, or with names behind it; the
+/// letter that others write before the date.
 const LOGGED: &str = r"(?-u)^(?:(?:[\[(]?(?:\d{4}[-/])?\d\d[-/]\d\d(?:/\d{4})?[ T]\d\d:\d\d:\d\d[^\s\]|]{0,16}(?: [\w.+-]{1,24})?[\])]?|\[[A-Za-z][\w.-]{0,24}\])(?:[ \t|:,-]{0,4}(?:\[[^\]\n]{0,60}\]|[\w./=-]{1,60})){0,5}?[ \t|:\[-]{1,5}(TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)[\]:|\t -]|\[(TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL|FATAL)[|:][\w.:|-]{1,60}\]|([IWEF])\d{8} \d\d:\d\d:\d\d\.\d|\[([IWEF]) {1,2}\d{1,2}/ ?\d{1,2} {1,2}\d{1,2}:\d\d:\d\d)";
 
 static LOGGERS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(LOGGED).expect("the expression is proved by a test"));
 
-/// The level of a line from which prefixes were taken.
+/// The level of a line without its prefixes.
 pub(super) fn parse_level(line: &[u8]) -> Level {
     match parse_known_level(line) {
         Level::Unknown => match parse_logger_level(&line[..line.len().min(HEAD)]) {
@@ -79,8 +79,8 @@ pub(super) fn parse_level(line: &[u8]) -> Level {
     }
 }
 
-/// The level of what PyTorch's C++ part wrote behind the unfinished line of another: the bar of a
-/// progress, the dots of a compiler, a prompt.
+/// The level of a message that PyTorch's C++ part wrote behind an unfinished line: a progress bar,
+/// the dots of a compiler, a prompt.
 fn parse_c10_level(head: &[u8]) -> Level {
     let marks = memchr::memmem::find_iter(head, b"[W").find(|at| is_c10(&head[at + 1..]));
     match marks {
@@ -89,22 +89,22 @@ fn parse_c10_level(head: &[u8]) -> Level {
     }
 }
 
-/// Words with which an unfinished line tells of a failure of its own.
+/// Words by which an unfinished line reports a failure.
 static FAILED: Keys = keys![b"rror", b"xception", b"ail", b"ERR", b"FAIL"];
 
-/// How far into a line its level is looked for, in bytes.
+/// The part of a line that is searched for its level, in bytes.
 const HEAD: usize = 240;
 
 static RAISED: Keys = keys![b"Error:", b"Exception:"];
 
 fn parse_logger_level(head: &[u8]) -> Level {
-    // Nothing else begins such a line.
+    // No other line with a level begins differently.
     if !head.first().is_some_and(|first| matches!(first, b'[' | b'(' | b'0'..=b'9' | b'A'..=b'Z')) {
         return Level::Unknown;
     }
     let found = LOGGERS.captures(head);
     let word = found.and_then(|found| (1..=4).find_map(|group| found.get(group)));
-    // The words of an exception are no names of a logger.
+    // The text of an exception is not the name of a logger.
     let names = word.map_or(head, |word| &head[..word.start()]);
     if RAISED.is_in(names) {
         return Level::Unknown;
@@ -117,7 +117,7 @@ fn parse_logger_level(head: &[u8]) -> Level {
     }
 }
 
-/// The level as those write it whose words are known here.
+/// The level in the known formats.
 fn parse_known_level(line: &[u8]) -> Level {
     if let Some(rest) = line.strip_prefix(b"[") {
         let word = read_upper(rest);
@@ -152,7 +152,7 @@ fn is_glog(line: &[u8]) -> bool {
         || rest.starts_with(b" tensorflow/")
 }
 
-/// `W610 10:11:12.105031 file.ts:681] ` and, of older versions, `W file.ts:487] `: the logger of
+/// `W610 10:11:12.105031 file.ts:681] ` and, in older versions, `W file.ts:487] `: the logger of
 /// PyTorch's C++ part (c10), which does not pad the month.
 fn is_c10(rest: &[u8]) -> bool {
     let Some((b'I' | b'W' | b'E' | b'F', rest)) = rest.split_first() else { return false };
@@ -169,7 +169,7 @@ fn is_c10(rest: &[u8]) -> bool {
         .is_some_and(|colon| name(&place[..colon]) && is_line(&place[colon + 1..end]))
 }
 
-/// How long the name of a source file with its line is at most, in bytes.
+/// The maximum length of the name of a source file with its line, in bytes.
 const PLACE: usize = 160;
 
 fn letter_level(letter: u8) -> Level {
@@ -194,20 +194,20 @@ fn read_upper(text: &[u8]) -> &[u8] {
     &text[..text.iter().take(12).take_while(|byte| byte.is_ascii_uppercase()).count()]
 }
 
-/// Reads the rest; `writer` is what the prefixes said.
+/// Parses the other fields; `writer` comes from the prefixes.
 pub(super) fn parse_fields(line: &[u8], writer: Writer) -> Fields {
     Fields {
         time: Time::find(line),
         pid: parse_plog_pid(line).or_else(|| PID_KEYS.find_number(line)).or(writer.pid),
         rank: parse_rank(line, &writer),
         container: writer.container,
-        // 64 devices are the most that one host has; larger numbers are something else.
+        // A host has at most 64 devices; larger numbers are something else.
         device: DEVICE_KEYS.find_number(line).filter(|device| *device < 64),
         writer: writer.name,
     }
 }
 
-/// The rank that wrote the line, as the line or its prefixes say.
+/// The rank that wrote the line, from the line or its prefixes.
 pub(super) fn parse_rank(line: &[u8], writer: &Writer) -> Option<u32> {
     RANK_KEYS.find_number(line).or(writer.rank)
 }
@@ -246,7 +246,7 @@ mod tests {
         let fields =
             read("[rank5]: [ERROR] 2024-08-18-22:15:47 (PID:23232, Device:3, RankID:5) ERR02002 x");
         assert_eq!((fields.pid, fields.device, fields.rank), (Some(23_232), Some(3), Some(5)));
-        // -1 is no rank.
+        // -1 is not a rank.
         let fields = read("[ERROR] 2024-08-18-22:15:47 (PID:1, Device:-1, RankID:-1) ERR00100 x");
         assert_eq!((fields.device, fields.rank), (None, None));
     }

@@ -1,7 +1,7 @@
 //! From a candidate line to hits.
 //!
-//! A filter over all literals selects the lines to examine. On such a line the literals say
-//! which signatures are tried; the expressions never see any other line.
+//! A filter over all literals selects the lines to examine. The literals on such a line select the
+//! signatures to try; the expressions never run on any other line.
 
 use std::borrow::Cow;
 use std::cell::{Cell, LazyCell};
@@ -26,32 +26,32 @@ pub(super) use self::raised::{examine_cut, examine_raised};
 
 mod raised;
 
-/// What was recognised in one line.
+/// A recognized text or code in one line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hit {
     /// The signature's id, or `<family>:<code>`.
     pub rule: String,
-    /// The cause, or the kind of context; empty for a code of which none is known.
+    /// The cause, or the kind of context; empty for a code of unknown cause.
     pub cause: String,
-    /// What it is in the course of the failure.
+    /// Its role in the failure.
     pub role: Role,
     /// How specific it is, 1 to 100.
     pub weight: u8,
     /// Named parts of the text.
     pub captures: Vec<(&'static str, String)>,
-    /// What the line says of itself.
+    /// The fields of the line.
     pub fields: Fields,
-    /// How grave the line is, whatever it names.
+    /// The severity of the line, independent of the cause.
     pub gravity: Gravity,
     /// The bytes of the line by which it was recognized.
     pub span: Range<usize>,
-    /// The line, for people: of a hit that is kept.
+    /// The line, for display; set for a kept hit.
     pub text: String,
-    /// The part of the line by which it was recognized, likewise.
+    /// The part of the line by which it was recognized, for display; set for a kept hit.
     pub matched: String,
 }
 
-/// What a line was read with.
+/// The context in which a line was read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Context {
     /// Nothing else.
@@ -67,16 +67,16 @@ pub(super) enum Context {
 pub(super) struct Findings<'a> {
     /// Signatures and codes, without the text of the line.
     pub hits: Vec<Hit>,
-    /// An operator that is computed on the CPU.
+    /// An operator computed on the CPU.
     pub fallback: Option<String>,
-    /// What of the lines above had a say.
+    /// The lines above that influenced the result.
     pub context: Context,
     /// The line without escape sequences.
     clean: Cow<'a, [u8]>,
 }
 
 impl Findings<'_> {
-    /// The line, for people, and the part of it that `span` names.
+    /// The line, for display, and the part of it in `span`.
     pub(super) fn text(&self, span: &Range<usize>) -> (String, String) {
         let end = span.end.min(self.clean.len());
         let matched = self.clean.get(span.start..end).unwrap_or_default();
@@ -84,7 +84,7 @@ impl Findings<'_> {
     }
 }
 
-/// What a literal leads to.
+/// The action for a literal.
 #[derive(Debug, Clone, Copy)]
 enum Target {
     Signature(usize),
@@ -116,14 +116,14 @@ static PREFILTER: LazyLock<Prefilter> = LazyLock::new(|| {
     for literal in gravity::literals() {
         literals.entry(literal).or_default().push(Target::Harmless);
     }
-    // Says nothing itself; what ends the traceback does.
+    // The header has no meaning by itself; the end of the traceback does.
     literals.entry(traceback::HEADER).or_default();
     let bytes = literals.keys().map(|literal| literal.as_bytes()).collect();
     let filter = LineFilter::new(bytes, list_e_codes(), data::HEALTHY_LINES);
     Prefilter { filter, targets: literals.into_values().collect() }
 });
 
-/// E-codes as they stand in logs.
+/// E-codes in the form of logs.
 fn list_e_codes() -> impl Iterator<Item = &'static str> {
     let listed = families().iter().filter(|family| codes::E_FAMILIES.contains(&family.id.as_str()));
     listed.flat_map(table::codes).filter(|code| code.len() == 6)
@@ -143,12 +143,12 @@ pub fn literals() -> Vec<&'static str> {
     all
 }
 
-/// Where in `text`, from `start`, the next literal or code ends; lines before its own have none.
+/// The end of the next literal or code in `text` from `start`; lines before it contain none.
 pub(super) fn next_candidate(text: &[u8], start: usize) -> Option<usize> {
     PREFILTER.filter.next(text, start).map(|found| found.end)
 }
 
-/// Everything that a line holds; `above` are lines before it.
+/// All hits of a line; `above` are lines before it.
 pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     let clean = text::strip_escapes(raw);
     let (line, writer) = prefix::strip(&clean);
@@ -181,7 +181,8 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
         (!is_repeat(&matched, line, &codes)).then_some(matched)
     };
     matches.extend(wanted.into_iter().filter_map(attempt));
-    // Anything else says more than that there was an exception, or in which part.
+    // Any other match is more specific than an exception, or than the part of CANN that wrote the
+    // line.
     let told = matches.iter().any(|matched| matched.signature.role != Role::Context);
     let coded = codes.iter().filter(|code| code.cause.is_some()).map(|code| code.role).max();
     let open = |signature: &&'static Signature| match coded {
@@ -217,8 +218,8 @@ pub(super) fn examine<'a>(raw: &'a [u8], above: &[u8]) -> Findings<'a> {
     }
     for hit in &mut found.hits {
         hit.gravity = hit.gravity.min(*gravity);
-        // A warning with a code of unknown cause tells of nothing that failed, a line of healthy runs
-        // with any code of nothing at all.
+        // A warning with a code of unknown cause reports no failure. A line of healthy runs with
+        // any code reports nothing.
         let is_unknown = hit.cause == causes::vague::UNKNOWN_ERROR;
         let is_noise = hit.gravity == Gravity::Harmless && hit.rule.contains(':');
         if hit.gravity < Gravity::Failure && is_unknown || is_noise {
@@ -236,7 +237,7 @@ pub(super) fn frame_above(raw: &[u8], above: &[u8]) -> Option<Frame> {
     frame::find_innermost(above, &prefix::strip(&clean).1)
 }
 
-/// What the search for the words of an error says of itself is believed only where nothing else is.
+/// A failed request for the text of an error counts only if there is no other evidence.
 fn reduce_to_echo(hit: &mut Hit) {
     if hit.role != Role::Context {
         hit.role = hit.role.min(Role::Symptom);
@@ -244,7 +245,7 @@ fn reduce_to_echo(hit: &mut Hit) {
     }
 }
 
-/// What the literals of a line lead to.
+/// The actions for the literals of a line.
 #[derive(Default)]
 struct Targets {
     /// Signatures to try.
@@ -253,7 +254,7 @@ struct Targets {
     codes: bool,
     /// Whether to look for an operator on the CPU.
     fallback: bool,
-    /// Whether healthy runs have the line.
+    /// Whether healthy runs also have the line.
     harmless: bool,
 }
 
@@ -285,7 +286,7 @@ struct Match<'a> {
     start: usize,
     end: usize,
     captures: Vec<(&'static str, &'a [u8])>,
-    /// Of an exception, where it was raised.
+    /// For an exception, the frame that raised it.
     frame: Option<Frame>,
 }
 
@@ -318,15 +319,15 @@ impl Match<'_> {
     }
 }
 
-/// Whether the words of a signature say too little in a line after which the program went on. What
-/// healthy runs write is named exactly in its own table.
+/// Whether the words of a signature are too vague for a line after which the program continued.
+/// Lines of healthy runs are listed exactly in a separate table.
 fn is_too_vague(signature: &Signature, gravity: &impl Deref<Target = Gravity>) -> bool {
     let exact = signature.weight >= handled_errors::EXACT || signature.id == fallback::RULE;
     signature.role != Role::Context && (signature.place || !exact) && **gravity == Gravity::Warning
 }
 
-/// Whether general words were found in the registered message of a code that the line states, and
-/// read otherwise than the code: the code is what was meant.
+/// Whether general words match the registered message of a code in the line, with another meaning
+/// than the code: the code is the correct one.
 fn is_repeat(matched: &Match<'_>, line: &[u8], codes: &[StatedCode]) -> bool {
     let signature = matched.signature;
     if signature.weight >= handled_errors::EXACT || signature.role == Role::Context {
@@ -342,7 +343,7 @@ fn is_repeat(matched: &Match<'_>, line: &[u8], codes: &[StatedCode]) -> bool {
     })
 }
 
-/// Tries a signature. Advice states nothing, and lines that only inform state no failure.
+/// Tries a signature. Advice is not a fact, and lines at info level report no failure.
 fn match_signature<'a>(
     signature: &'static Signature,
     line: &'a [u8],
@@ -376,13 +377,13 @@ fn match_signature<'a>(
             }
         }
     }
-    // The words of an exception of another process, which follow, are no words of this one.
+    // The text of an exception of another process, which follows, does not belong to this one.
     let only_a_traceback =
         |(name, value): &(&str, &[u8])| *name == "text" && value.starts_with(TRACEBACK);
     if captures.iter().any(only_a_traceback) || has_what_it_wants(&captures) {
         return None;
     }
-    // A line that its own writer holds to be harmless is less of a cause.
+    // If the writer marked a line as harmless, it is weaker evidence of a cause.
     let less = match level {
         Level::Info => 20,
         Level::Warning => 10,
@@ -395,8 +396,8 @@ fn match_signature<'a>(
     Some(Match { signature, weight, start: range.start(), end: range.end(), captures, frame })
 }
 
-/// Whether a text says which version is wanted and which is there, and they are the same: then it is
-/// no mismatch, whatever else the line complains of. What stands behind `+` says who built it.
+/// Whether a text names the required and the installed version and they are equal: then it is not a
+/// mismatch, despite its other words. The part behind `+` names the builder.
 fn has_what_it_wants(captures: &[(&'static str, &[u8])]) -> bool {
     let version = |wanted: &str| {
         let (_, value) = captures.iter().find(|(name, _)| *name == wanted)?;
@@ -406,17 +407,17 @@ fn has_what_it_wants(captures: &[(&'static str, &[u8])]) -> bool {
     matches!((version("want"), version("have")), (Some(want), Some(have)) if want == have)
 }
 
-/// How the text of a traceback begins.
+/// The first words of a traceback.
 const TRACEBACK: &[u8] = b"Traceback (most recent call last)";
 
-/// A value without the place in the source that CANN writes right behind it, where there is none
-/// but that place.
+/// A value without the source location that CANN writes directly behind it; empty if it is only
+/// that location.
 fn strip_location(value: &[u8]) -> &[u8] {
     let place = [&b"[FUNC:"[..], b"[FILE:"].iter().any(|place| value.starts_with(place));
     if place { &[] } else { value }
 }
 
-/// Of several readings of the same words only the most specific one stays.
+/// Keeps only the most specific of several matches of the same words.
 fn keep_most_specific(matches: &mut Vec<Match<'_>>) {
     matches.sort_by_key(|matched| std::cmp::Reverse(matched.weight));
     let mut kept: Vec<(usize, usize)> = Vec::new();
@@ -432,7 +433,7 @@ fn keep_most_specific(matches: &mut Vec<Match<'_>>) {
     });
 }
 
-/// A code as a hit. One without a known cause shows that something failed, unless it is an answer.
+/// A code as a hit. A code without a known cause shows a failure, unless it reports a result.
 fn hit_of_code(code: StatedCode, fields: &Fields) -> Hit {
     let (cause, role, weight) = match code.cause {
         Some(cause) => (cause, code.role, code.weight),

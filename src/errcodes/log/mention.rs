@@ -1,7 +1,7 @@
-//! What a log names anywhere near its start and its end: the programs that write it
-//! (`data/errors/programs.toml`) and the words by which remedies are selected. The same failure is
-//! cured in one way under vLLM and in another under MindSpore, and the option or chip that decides
-//! stands in a banner more often than in the line that fails.
+//! Names that a log contains near its start and its end: the programs that write it
+//! (`data/errors/programs.toml`) and the words that select remedies. The same failure has one
+//! remedy under vLLM and another under MindSpore, and the decisive option or chip is named more
+//! often in a banner than in the failing line.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use data::data_pack::{Pack, PackError};
 
 const TABLE: &str = "errors/programs";
-/// How much of a part of a log is searched, in bytes.
+/// The part of a log that is searched, in bytes.
 const REACH: usize = 256 << 10;
 
 #[derive(Deserialize)]
@@ -23,18 +23,18 @@ struct File {
     program: Vec<Program>,
 }
 
-/// A program, and the words by which its logs are known.
+/// A program, and the words that identify its logs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Program {
-    /// As remedies name it.
+    /// The id by which remedies refer to it.
     id: String,
     words: Vec<String>,
 }
 
 static PROGRAMS: LazyLock<Vec<Program>> = LazyLock::new(|| data::table::<File>(TABLE).program);
 
-/// The finder of the words of programs, and by pattern the program that the pattern is of.
+/// The finder of the words of programs, and the program of each pattern.
 static PROGRAM_FINDER: LazyLock<Option<(AhoCorasick, Vec<usize>)>> = LazyLock::new(|| {
     let words = PROGRAMS.iter().enumerate();
     let (owners, words): (Vec<usize>, Vec<&String>) =
@@ -54,13 +54,13 @@ pub(crate) fn ids(pack: &'static Pack) -> Result<BTreeSet<String>, PackError> {
     Ok(pack.table::<File>(TABLE)?.program.into_iter().map(|program| program.id).collect())
 }
 
-/// Whether the table has a program of this name.
+/// Whether the table contains a program with this id.
 #[cfg(test)]
 pub(crate) fn is_known(id: &str) -> bool {
     PROGRAMS.iter().any(|program| program.id == id)
 }
 
-/// What a log names.
+/// The programs and words that a log names.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Mentions {
     /// Ids of programs.

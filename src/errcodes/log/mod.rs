@@ -5,9 +5,9 @@
 //!        -> rank (causes, consequences), cluster (ranks against each other) -> Diagnosis
 //! ```
 //!
-//! Every stage is a function of what the stage before gives. Input is streamed: what is kept are
-//! hits, of which each file has a bounded number. A line is looked at only if it holds one of the
-//! literals of `data/errors/signatures/` or a code (see [`matcher`]).
+//! Every stage is a function of the output of the previous stage. Input is streamed; only hits are
+//! kept, a bounded number for each file. A line is examined only if it contains one of the literals
+//! of `data/errors/signatures/` or a code (see [`matcher`]).
 
 mod advice_text;
 mod attendance;
@@ -86,8 +86,8 @@ pub struct Reading {
     pub files: Vec<FileReport>,
     /// Unreadable inputs.
     pub problems: Vec<Problem>,
-    /// Number of files in directories that were skipped for their names, or as they are no files of
-    /// data: pipes, sockets, devices, links to directories.
+    /// Number of files in directories that were skipped because of their names or kinds: pipes,
+    /// sockets, devices, links to directories.
     pub left_out: usize,
 }
 

@@ -1,4 +1,4 @@
-//! A diagnosis as a report: the first cause as an error, others it could be as warnings.
+//! A diagnosis as a report: the first cause as an error, other candidates as warnings.
 
 use super::diagnosis::{
     Diagnosis, FaultLocation, FoldedConsequence, Line, MissingEvidence, RejectReason, Suspect,
@@ -16,7 +16,7 @@ use base::text::{Lang, Text};
 use data::causes;
 use data::ui;
 
-/// The member of the JSON report that logs alone have.
+/// The member of the JSON report that only logs have.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagnosisMember<'a> {
@@ -24,23 +24,24 @@ pub struct DiagnosisMember<'a> {
     pub diagnosis: &'a Diagnosis,
 }
 
-/// As many kinds of missing evidence as are asked for.
+/// The maximum number of kinds of missing evidence in a report.
 const MISSING: usize = 2;
-/// Of so many codes in the evidence of a cause the registered meaning is told.
+/// The maximum number of codes in the evidence of a cause that are shown with their registered
+/// meaning.
 const NAMED: usize = 2;
-/// A cause that is not the first is shown only if it is this sure.
+/// The minimum confidence of a cause that is shown without being the first.
 const SURE: f64 = 0.4;
-/// As many files as are named that could not be read.
+/// The maximum number of unreadable files named in a report.
 const PROBLEMS: usize = 8;
 
-/// What of a diagnosis is shown.
+/// The shown parts of a diagnosis.
 #[derive(Debug, Clone, Copy)]
 pub struct ReportOptions {
-    /// How many causes.
+    /// The number of causes.
     pub top: usize,
-    /// Also those that are hardly probable.
+    /// Also improbable causes.
     pub all: bool,
-    /// Which causes were rejected, and why.
+    /// The rejected causes, with the reasons.
     pub why_not: bool,
     /// The language of the rows of tables.
     pub lang: Lang,
@@ -52,7 +53,7 @@ impl Default for ReportOptions {
     }
 }
 
-/// The report on `diagnosis` of what `subject` names.
+/// The report on `diagnosis`; `subject` names the input.
 pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Report {
     let mut report = Report::new("translate-error", subject);
     report.overview = list_overview(diagnosis);
@@ -83,7 +84,7 @@ pub fn report(diagnosis: &Diagnosis, subject: &str, shown: ReportOptions) -> Rep
     report
 }
 
-/// All lines that were kept, whatever they speak for.
+/// All kept lines, of any cause.
 fn list_lines(diagnosis: &Diagnosis) -> Vec<&str> {
     let of_causes = diagnosis.causes.iter().flat_map(|suspect| {
         let consequences = suspect.consequences.iter().map(|folded| &folded.line);
@@ -93,7 +94,7 @@ fn list_lines(diagnosis: &Diagnosis) -> Vec<&str> {
     of_causes.chain(rejected).map(|line| line.text.as_str()).collect()
 }
 
-/// What helped with the cause where a log said the same comes before what helps in general.
+/// Remedies from logs with the same words come before general steps.
 fn add_remedies(finding: &mut Finding, cause: &str, said: &[&str], mentions: &Mentions) {
     let remedies = remedies_for(cause, said, mentions);
     let is_told =
@@ -121,7 +122,7 @@ fn format_megabytes(bytes: u64) -> String {
     format!("{}.{} MB", bytes / 1_000_000, bytes / 100_000 % 10)
 }
 
-/// `0-3,7`: long lists of ranks are mostly rows.
+/// `0-3,7`: long lists of ranks are mostly ranges.
 pub(super) fn format_numbers(list: &[u32]) -> String {
     let mut text = String::new();
     let mut rest = list;
@@ -138,8 +139,8 @@ pub(super) fn format_numbers(list: &[u32]) -> String {
     text
 }
 
-/// Whether the run goes on in spite of it: what its lines say of themselves, operators on the CPU
-/// alone, or an unknown error in a log that ends as that of a finished run.
+/// Whether the run survives it: its lines are only warnings, it is only operators on the CPU, or an
+/// unknown error in a log that ends like that of a finished run.
 fn is_survived(suspect: &Suspect, diagnosis: &Diagnosis) -> bool {
     let slow = || suspect.count <= diagnosis.fallbacks.values().sum();
     suspect.gravity < Gravity::Failure
@@ -150,9 +151,9 @@ fn is_survived(suspect: &Suspect, diagnosis: &Diagnosis) -> bool {
 fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) -> Finding {
     let known = cause(&suspect.cause);
     let severity = known.map_or(Severity::Error, |cause| cause.severity);
-    // A function that returned an error failed, whatever else the cause is found by.
+    // A function that returned an error failed, whatever other evidence there is.
     let severity = if is_returned(suspect) { Severity::Error } else { severity };
-    // Reports show the gravest first: no other cause may come before the first.
+    // Reports show the most severe finding first: no other cause may precede the first.
     let severity =
         if first { severity.max(Severity::Warning) } else { severity.min(Severity::Info) };
     let mut finding = new_finding(&suspect.cause, severity);
@@ -179,7 +180,7 @@ fn build_finding(suspect: &Suspect, first: bool, missing: &[MissingEvidence]) ->
         finding.fix.insert(0, FixStep { text: step.clone(), run: None });
     }
     for step in missing.iter().take(MISSING).filter_map(collect) {
-        // A step that is told already collects it.
+        // An existing step already collects it.
         if step.run.is_none() || finding.fix.iter().all(|other| other.run != step.run) {
             finding.fix.push(step);
         }
@@ -196,21 +197,20 @@ fn is_returned(suspect: &Suspect) -> bool {
         && suspect.evidence.first().is_some_and(|line| is_acl(&line.rule))
 }
 
-/// What is known of the code that a rule names, where that code speaks for its cause more than any
-/// wrapper does.
+/// The note on the code of a rule, if the code is more specific than a wrapper.
 fn speak_of(rule: &str) -> Option<&'static Note> {
     let (family, code) = rule.split_once(':')?;
     cause_of(family, code).filter(|link| link.weight > 1)?;
     note(family, code)
 }
 
-/// The code by which a failure is known, with its registered meaning.
+/// The code that identifies a failure, with its registered meaning.
 fn describe_code(suspect: &Suspect) -> Option<Text> {
     let (code, meaning) = registered_meaning(&suspect.evidence.first()?.rule)?;
     Some(Text::new(format!("{code} {}", meaning.en), format!("{code} {}", meaning.zh)))
 }
 
-/// Name and message under which the code of a rule is registered.
+/// Registered name and message of the code of a rule.
 fn registered_meaning(rule: &str) -> Option<(&str, Text)> {
     let (family, code) = rule.split_once(':')?;
     let row = rows(crate::family(family)?).iter().find(|row| row.code == code)?;
@@ -222,7 +222,7 @@ fn registered_meaning(rule: &str) -> Option<(&str, Text)> {
     Some((code, Text::new(join(&row.message), join(chinese))))
 }
 
-/// What the codes in the evidence are registered as.
+/// The registered meanings of the codes in the evidence.
 fn name_codes(evidence: &[Line]) -> Vec<Evidence> {
     let mut named: Vec<Evidence> = Vec::new();
     for (code, meaning) in evidence.iter().filter_map(|line| registered_meaning(&line.rule)) {
@@ -234,7 +234,7 @@ fn name_codes(evidence: &[Line]) -> Vec<Evidence> {
     named
 }
 
-/// A finding with the words of a cause.
+/// A finding with the texts of a cause.
 fn new_finding(id: &str, severity: Severity) -> Finding {
     let mut finding = Finding::remark(id);
     finding.message = "log".to_owned();
@@ -362,7 +362,7 @@ fn rejected_table(diagnosis: &Diagnosis) -> Table {
     }
 }
 
-/// What is wrong with an input.
+/// Describes the defect of an input.
 pub fn describe_problem(problem: &Problem) -> Text {
     let (path, detail) = (&problem.name, &problem.detail);
     match problem.kind {

@@ -1,16 +1,16 @@
-//! What launchers, containers and people put before a line: taken off, and kept where it says
-//! which process wrote the line.
+//! Strips the prefixes that launchers, containers and people put before a line, and keeps the
+//! process that they name.
 
 use std::sync::LazyLock;
 
 use memchr::memmem::Finder;
 
-/// Which process wrote a line, as far as its prefixes say.
+/// The process that wrote a line, as far as its prefixes name it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Writer {
     /// The rank.
     pub rank: Option<u32>,
-    /// The number at the end of a container's name: the rank only where each container has one.
+    /// The number at the end of a container's name: the rank only if each container has one rank.
     pub container: Option<u32>,
     /// The process id.
     pub pid: Option<u32>,
@@ -18,10 +18,10 @@ pub(super) struct Writer {
     pub name: Option<String>,
 }
 
-/// The line without its prefixes, and what they say.
+/// The line without its prefixes, and the process that they name.
 pub(super) fn strip(mut line: &[u8]) -> (&[u8], Writer) {
     let mut writer = Writer::default();
-    // As many as are written by launchers in containers in launchers.
+    // Enough for launchers in containers in launchers.
     for _ in 0..6 {
         line = line.trim_ascii_start();
         let Some(rest) = quote(line)
@@ -45,7 +45,7 @@ fn quote(line: &[u8]) -> Option<&[u8]> {
         .or_else(|| line.strip_prefix(b"`"))
 }
 
-/// The text in a line of JSON, as container engines and collectors write it.
+/// The text in a line of JSON, as written by container engines and collectors.
 fn strip_json(line: &[u8]) -> Option<&[u8]> {
     let inner = line.strip_prefix(b"{")?;
     let head = &inner[..inner.len().min(JSON_HEAD)];
@@ -58,7 +58,7 @@ fn strip_json(line: &[u8]) -> Option<&[u8]> {
     keys.iter().find_map(after)
 }
 
-/// How far into a line of JSON its text begins at most, in bytes.
+/// The maximum offset of the text in a line of JSON, in bytes.
 const JSON_HEAD: usize = 1_024;
 
 /// `[rank0]:` and `[rank0]`, of torchrun; `[default0]:` of its log tee.
@@ -87,7 +87,7 @@ fn strip_actor<'a>(line: &'a [u8], writer: &mut Writer) -> Option<&'a [u8]> {
 }
 
 /// The rank in the name of a vLLM worker: its place in the expert-parallel group is unique; its
-/// place in the tensor-parallel group is so only without other groups.
+/// place in the tensor-parallel group is unique only without other groups.
 fn parse_worker_rank(name: &[u8]) -> Option<u32> {
     let part = |key: &[u8]| find_value(name, key).map(|(_, rank)| rank);
     part(b"_EP").or_else(|| {
@@ -140,10 +140,10 @@ fn parse_trailing_number(word: &[u8]) -> Option<u32> {
     parse_digits(&word[start..]).map(|(number, _)| number)
 }
 
-/// Keys before numbers, ready to be looked for.
+/// Keys before numbers, prepared for searching.
 pub(super) struct Keys(LazyLock<Vec<Finder<'static>>>);
 
-/// Makes [`Keys`].
+/// Creates [`Keys`].
 macro_rules! keys {
     ($($key:expr),* $(,)?) => {
         $crate::log::prefix::Keys::new(|| {
@@ -159,7 +159,7 @@ impl Keys {
         Self(LazyLock::new(make))
     }
 
-    /// Whether `text` holds one of them.
+    /// Whether `text` contains one of them.
     pub(super) fn is_in(&self, text: &[u8]) -> bool {
         self.0.iter().any(|key| key.find(text).is_some())
     }
@@ -173,7 +173,7 @@ impl Keys {
     }
 }
 
-/// The number behind the first `key`, and where the key begins.
+/// The number behind the first `key`, and the offset of the key.
 pub(super) fn find_value(text: &[u8], key: &[u8]) -> Option<(usize, u32)> {
     let at = memchr::memmem::find(text, key)?;
     parse_digits(&text[at + key.len()..]).map(|(number, _)| (at, number))

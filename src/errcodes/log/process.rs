@@ -1,4 +1,4 @@
-//! Which process a hit is of: ranks and devices from lines, and from the names of files.
+//! Assigns hits to processes: ranks and devices from lines, and from the names of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use super::gravity::Gravity;
 use super::scan::{FileReport, Record};
 use super::series::Logs;
 
-/// A process of the job, as far as it is known.
+/// A process of the job, as far as known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Process {
-    /// The machine or worker: what is alike in the paths of its files.
+    /// The machine or worker: the common part of the paths of its files.
     pub host: String,
     /// The rank.
     pub rank: Option<u32>,
@@ -21,8 +21,8 @@ pub(super) struct Process {
     pub name: Option<String>,
 }
 
-/// What tells two processes apart: the rank; without one the process id, with the machine; else
-/// the device or the name with the machine.
+/// The identity of a process: the rank; without one, the process id with the machine; else the
+/// device or the name with the machine.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum ProcessKey {
     Rank(u32),
@@ -44,7 +44,8 @@ impl Process {
     }
 }
 
-/// What the path of a file says: `worker-3/`, `rank_3.log`, `device-3/`, `plog-17528_2025….log`.
+/// The process that the path of a file names: `worker-3/`, `rank_3.log`, `device-3/`,
+/// `plog-17528_2025….log`.
 pub(super) fn from_path(path: &str) -> Process {
     let mut process = Process::default();
     let parts: Vec<&str> = path.split(['/', '!']).filter(|part| !part.is_empty()).collect();
@@ -55,14 +56,14 @@ pub(super) fn from_path(path: &str) -> Process {
         if let Some(rank) = parse_number(&lower, &["rank"]) {
             process.rank = Some(rank);
         } else if let Some(rank) = parse_number(&lower, &["worker"]) {
-            // A folder of a worker may hold many ranks: it names a machine. A file is one process.
+            // A worker's folder may contain many ranks: it names a machine. A file is one process.
             if last {
                 process.rank = Some(rank);
             }
             process.name = Some((*part).to_owned());
             host_end = index + 1;
         } else if let Some(number) = parse_number(&lower, &["device"]) {
-            // The file below the folder of a device has the number of a process in its name.
+            // The name of a file below a device's folder contains the number of a process.
             process.device = Some(number).filter(|device| *device < 64).or(process.device);
         } else if last && let Some(pid) = parse_number(&lower, &["plog"]) {
             process.pid = Some(pid);
@@ -70,7 +71,7 @@ pub(super) fn from_path(path: &str) -> Process {
             host_end = index + 1;
         }
     }
-    // Everything above the usual folders of a plog tree is the machine's.
+    // Everything above the usual folders of a plog tree identifies the machine.
     if host_end == 0 {
         let usual = |part: &&str| {
             matches!(
@@ -91,7 +92,7 @@ pub(super) fn from_path(path: &str) -> Process {
     process
 }
 
-/// The folder that torchrun makes for a process: `attempt_0/3/`, with what is above it.
+/// The folder that torchrun creates for a process, `attempt_0/3/`, with the path above it.
 fn find_slot(path: &str) -> Option<(&str, u32)> {
     let at = path.find("attempt_")?;
     let mut parts = path[at..].split('/');
@@ -99,7 +100,7 @@ fn find_slot(path: &str) -> Option<(&str, u32)> {
     (!file.is_empty()).then_some((&path[..at], slot.parse().ok()?))
 }
 
-/// The number of such a folder is the rank where all are of one machine and lines name none.
+/// The number of such a folder is the rank if all are of one machine and no line names a rank.
 fn fill_slots(files: &[FileReport], paths: &mut [Process]) {
     let slots: Vec<Option<(&str, u32)>> = files.iter().map(|file| find_slot(&file.name)).collect();
     let machines: BTreeSet<&str> = slots.iter().flatten().map(|(above, _)| *above).collect();
@@ -134,13 +135,13 @@ fn is_address(part: &str) -> bool {
     part.split(['.', '_', '-']).filter_map(|number| number.parse::<u8>().ok()).count() >= 4
 }
 
-/// What is known of the processes by the lines of all files together.
+/// The known processes, from the lines of all files together.
 pub(super) struct ProcessTable {
     paths: Vec<Process>,
-    /// What any line of a process said, by machine and process id.
+    /// Rank and device from any line of a process, by machine and process id.
     known: BTreeMap<(String, u32), (Option<u32>, Option<u32>)>,
-    /// The one rank and process that the log of a file is of, where its lines name one only; no rank
-    /// where they are of several containers.
+    /// The rank and process of a file, if its lines name only one; no rank if they are of several
+    /// containers.
     single: Vec<(Option<u32>, Option<u32>)>,
 }
 
@@ -180,7 +181,7 @@ impl ProcessTable {
         Self { paths, known, single }
     }
 
-    /// The ranks that file `index` is of.
+    /// The ranks of file `index`.
     pub(super) fn ranks(&self, index: usize, file: &FileReport) -> BTreeSet<u32> {
         let path = &self.paths[index];
         if let Some(rank) = path.rank {
@@ -209,7 +210,7 @@ impl ProcessTable {
     }
 }
 
-/// Rank and device from a line that tells who it is of.
+/// Rank and device from a line that names its own process.
 fn read_identity(captures: &[(&'static str, String)], cause: &str) -> (Option<u32>, Option<u32>) {
     let number = |name: &str| {
         captures.iter().find(|(key, _)| *key == name).and_then(|(_, value)| value.parse().ok())
@@ -221,7 +222,7 @@ fn read_identity(captures: &[(&'static str, String)], cause: &str) -> (Option<u3
     }
 }
 
-/// Whether all values are one.
+/// Detects whether all values are equal.
 #[derive(Default)]
 struct SingleValue {
     value: Option<u32>,

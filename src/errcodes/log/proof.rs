@@ -15,13 +15,13 @@ use data::{
 pub(super) fn prove(diagnosis: &Diagnosis, findings: &[Finding]) -> Proof {
     goals::prove("translate-error", "log", BTreeMap::new(), |link| {
         let coverage = match link.id.as_str() {
-            // Of no line, nothing is shown.
+            // Without a line there is no evidence.
             id if id != "inputs" && diagnosis.read.bytes == 0 => {
                 Some(Coverage::NotApplicable { reason: ui::LOG_NOTHING_READ.text() })
             }
             "inputs" => unread(diagnosis).map(|reason| open(reason, link)),
             "failure" => failures(diagnosis, findings, link),
-            // The failure is in what was read: more logs could only explain it.
+            // The failure is in the logs that were read: more logs could only explain it.
             "complete" if findings.iter().any(|one| one.severity == Severity::Error) => {
                 Some(Coverage::NotApplicable { reason: ui::LOG_FAILED.text() })
             }
@@ -39,12 +39,12 @@ fn open(reason: Text, link: &LinkDefinition) -> Coverage {
     Coverage::NotExamined { reason, settle: link.settle.clone() }
 }
 
-/// Returns why no input could be read at all: that is no answer about a run.
+/// Returns why no input could be read: then there is no result about the run.
 pub fn describe_unreadable(diagnosis: &Diagnosis) -> Option<Text> {
     (diagnosis.read.bytes == 0).then(|| diagnosis.problems.first().map(describe_problem)).flatten()
 }
 
-/// Returns why an input was not read. Only without any readable input was nothing read.
+/// Returns why an input was not read. Only if no input is readable, there is no result.
 fn unread(diagnosis: &Diagnosis) -> Option<Text> {
     if let Some(problem) = diagnosis.problems.first() {
         let why = describe_problem(problem);

@@ -1,11 +1,11 @@
-//! From hits to causes: which is the first, and what follows from it.
+//! From hits to causes: finds the first cause and its consequences.
 //!
-//! Gravity goes before specificity: a cause known only from warnings never precedes one that a
-//! failed line reports, and explains none.
+//! Severity takes precedence over specificity: a cause known only from warnings never precedes one
+//! that a failed line reports, and explains none.
 //!
-//! Causes of equal severity are compared by points. Their evidence gives as many as it is specific;
-//! what follows from another cause, is long past, or only waits for others, loses some. Among about
-//! equals the earliest is taken.
+//! Causes of equal severity are compared by points. Specific evidence scores more points; a cause
+//! that follows from another one, is long past, or only waits for others, loses some. Among causes
+//! with about equal points, the earliest is chosen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,31 +20,32 @@ use super::signature_table::edges;
 use super::time::{SECOND, Time};
 use data::causes;
 
-/// What another kind of evidence for the same cause adds, and at most.
+/// Points for each further kind of evidence for the same cause, and their maximum.
 const AGREEMENT: (i32, i32) = (2, 6);
-/// Points within which causes are told equally exactly.
+/// Causes within this number of points are equally specific.
 const ABOUT_EQUAL: i32 = 10;
-/// What the earliest among equals gains.
+/// Points that the earliest among equals gains.
 const EARLIEST: i32 = 11;
-/// What a consequence loses.
+/// Points that a consequence loses.
 const FOLDED: i32 = 40;
-/// What a cause loses that is long past when the failure comes.
+/// Points that a cause loses if it is long past when the failure occurs.
 const STALE: i32 = 35;
-/// How long before the failure an error is of another time, in seconds.
+/// The age at which an error no longer belongs to the failure, in seconds.
 const LONG_AGO: i64 = 3_600;
-/// How far the clocks of machines may differ, in seconds.
+/// The maximum clock difference between machines, in seconds.
 const SKEW: i64 = 120;
-/// How much less exactly a cause may be told that explains another, in points.
+/// The maximum number of points by which a cause may score less than one that it explains.
 const WEAKER: i32 = 24;
-/// The weight from which on a cause explains why others wait.
+/// The minimum weight of a cause that explains why others wait.
 const EXPLAINS_WAITING: i32 = 44;
-/// How long after a failure its peers stop waiting at most, in seconds.
+/// The maximum time that peers wait after a failure, in seconds.
 const PATIENCE: i64 = 7_500;
 
-/// A rank that does not wait is told from logs that are not complete by this many that do.
+/// The number of waiting ranks required to conclude that a rank does not wait; with fewer, the logs
+/// may be incomplete.
 const FEW: usize = 2;
 
-/// A hit with the process that it is of.
+/// A hit with its process.
 #[derive(Debug, Clone)]
 pub(super) struct Item<'a> {
     pub file: usize,
@@ -63,18 +64,18 @@ impl Item<'_> {
     }
 }
 
-/// A cause with all that speaks for it.
+/// A cause with all its evidence.
 #[derive(Debug)]
 pub(super) struct Candidate<'a> {
     pub cause: &'a str,
-    /// The most telling first.
+    /// The most specific first.
     pub items: Vec<Item<'a>>,
     pub score: i32,
     pub role: Role,
     pub stale: bool,
     pub waits: bool,
     pub in_baseline: bool,
-    /// How grave its gravest line is.
+    /// The severity of its most severe line.
     pub gravity: Gravity,
     /// The index of the cause that explains it.
     pub explained: Option<usize>,
@@ -83,7 +84,7 @@ pub(super) struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     pub(super) fn new(cause: &'a str, mut items: Vec<Item<'a>>) -> Self {
         items.sort_by(|a, b| {
-            // A warning of a failure proves less than the failure.
+            // A failure reported as a warning proves less than one reported as an error.
             let telling = |item: &Item<'_>| {
                 let hit = &item.record.hit;
                 (hit.gravity, hit.weight, hit.role)
@@ -116,7 +117,7 @@ impl<'a> Candidate<'a> {
         }
     }
 
-    /// The first of its lines, by time where all have one.
+    /// The first of its lines, by time if all have one.
     pub(super) fn first(&self) -> &Item<'a> {
         let by = |item: &Item<'_>| (item.time().is_none(), item.time(), item.log, item.position);
         let earlier = |a: &Item<'_>, b: &Item<'_>| {
@@ -169,7 +170,7 @@ pub(super) fn gather<'a>(
     (candidates.collect(), context)
 }
 
-/// Decides what each candidate is, and puts them in order.
+/// Determines the role of each candidate, and sorts them.
 pub(super) fn judge(candidates: &mut Vec<Candidate<'_>>) {
     mark_stale(candidates);
     fold(candidates);
@@ -178,13 +179,13 @@ pub(super) fn judge(candidates: &mut Vec<Candidate<'_>>) {
     sort(candidates);
 }
 
-/// Errors of another time: unless they explain something of the failure or come again in it.
+/// Marks errors of another time, unless they explain a part of the failure or recur in it.
 fn mark_stale(candidates: &mut [Candidate<'_>]) {
     let failed = candidates.iter().filter(|one| one.gravity == Gravity::Failure);
     let Some(failure) = failed.filter_map(Candidate::last).max() else { return };
     for candidate in candidates {
         let old = candidate.last().is_some_and(|last| failure.0 - last.0 > LONG_AGO * SECOND);
-        // What is waited for may be long ago: time-outs are long.
+        // The cause of a wait may be long ago, because timeouts are long.
         if old && !has_late_effects(candidate.cause) {
             candidate.stale = true;
             candidate.score -= STALE;
@@ -192,18 +193,18 @@ fn mark_stale(candidates: &mut [Candidate<'_>]) {
     }
 }
 
-/// Whether a cause has consequences that come more than an hour later.
+/// Whether a cause has consequences more than an hour later.
 fn has_late_effects(cause: &str) -> bool {
     edges().iter().any(|edge| edge.from == cause && i64::from(edge.window_s) > LONG_AGO)
 }
 
-/// Whether the place of two lines in their log says more than their times: a line without a time
-/// has that of a line above it, which may be of another program.
+/// Whether the order of two lines in their log is more reliable than their times: a line without a
+/// time inherits that of a line above it, which may be of another program.
 fn is_ordered_by_position(a: &Item<'_>, b: &Item<'_>) -> bool {
     a.log == b.log && !(a.record.timed && b.record.timed)
 }
 
-/// Whether `a` came no later than `b`, as far as that is known; clocks may differ by `slack`.
+/// Whether `a` is not later than `b`; `None` if unknown. Clocks may differ by `slack`.
 fn is_not_later(a: &Item<'_>, b: &Item<'_>, slack: i64) -> Option<bool> {
     if a.log == b.log {
         if !is_ordered_by_position(a, b)
@@ -231,13 +232,12 @@ fn is_same_place(a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
         .any(|one| b.items.iter().any(|other| one.who == other.who || one.log == other.log))
 }
 
-/// Whether a cause may explain others: not one of another time, nor a
-/// warning.
+/// Whether a cause may explain others: it must not be stale or only a warning.
 fn can_explain(candidate: &Candidate<'_>) -> bool {
     !candidate.stale && candidate.gravity == Gravity::Failure
 }
 
-/// Folds what the edges explain.
+/// Folds the causes that the edges explain.
 fn fold(candidates: &mut [Candidate<'_>]) {
     let mut parents: Vec<Option<(usize, i32)>> = vec![None; candidates.len()];
     for edge in edges() {
@@ -267,14 +267,14 @@ fn does_explain(edge: &Edge, from: &Candidate<'_>, to: &Candidate<'_>) -> bool {
         return false;
     }
     let (first, then) = (from.first(), to.first());
-    // Within one process the order of lines says little: the innermost message is often printed
+    // Within one process the order of lines proves little: the innermost message is often printed
     // last.
     let ordered = is_same_place(from, to) && is_within(then, first, SKEW)
         || is_not_later(first, then, SKEW).unwrap_or(true);
     ordered && is_within(first, then, i64::from(edge.window_s))
 }
 
-/// Peers that wait are no cause where something else failed before.
+/// Waiting peers are not a cause if something else failed before.
 fn fold_waiting(candidates: &mut [Candidate<'_>]) {
     let idle = find_idle(candidates);
     let strongest = candidates
@@ -306,8 +306,8 @@ fn fold_waiting(candidates: &mut [Candidate<'_>]) {
     }
 }
 
-/// Whether a failed line reports the cause that a good run does not have. The age of a line lowers
-/// its points only: the clocks of a process and of its plog may be in different time zones.
+/// Whether a failed line reports the cause and a good run does not have it. The age of a line only
+/// lowers its points: the clocks of a process and of its plog may be in different time zones.
 fn is_failure(candidate: &Candidate<'_>) -> bool {
     candidate.gravity == Gravity::Failure && !candidate.in_baseline
 }
@@ -316,7 +316,7 @@ fn is_unknown(candidate: &Candidate<'_>) -> bool {
     candidate.cause == causes::vague::UNKNOWN_ERROR
 }
 
-/// Who does not wait where at least two others do, if that is only a few.
+/// The processes that do not wait while at least two others do, if they are only a few.
 fn find_idle<'c>(candidates: &'c [Candidate<'_>]) -> BTreeSet<&'c ProcessKey> {
     let ranks = |wait: bool| {
         let items =
@@ -331,15 +331,15 @@ fn find_idle<'c>(candidates: &'c [Candidate<'_>]) -> BTreeSet<&'c ProcessKey> {
     if waiting.len() >= 2 && idle.len() * FEW <= waiting.len() { idle } else { BTreeSet::new() }
 }
 
-/// Whether what speaks for a cause most clearly comes from those alone.
+/// Whether the most specific evidence of a cause comes only from these processes.
 fn is_of(candidate: &Candidate<'_>, who: &BTreeSet<&ProcessKey>) -> bool {
     let best = candidate.items[0].record.hit.weight;
     let mut telling = candidate.items.iter().filter(|item| item.record.hit.weight == best);
     !who.is_empty() && telling.all(|item| who.contains(&item.who))
 }
 
-/// The earliest among about equals gains. What only repeats another layer is no equal of what says
-/// something itself.
+/// The earliest among about equals gains points. A cause that only repeats another layer is not
+/// equal to one with its own evidence.
 fn prefer_earliest(candidates: &mut [Candidate<'_>]) {
     let failed = candidates.iter().any(|one| is_failure(one) && one.explained.is_none());
     let open = |candidate: &Candidate<'_>| {
@@ -354,7 +354,7 @@ fn prefer_earliest(candidates: &mut [Candidate<'_>]) {
     let equals: Vec<usize> = (0..candidates.len())
         .filter(|index| open(&candidates[*index]) && candidates[*index].score + ABOUT_EQUAL >= best)
         .collect();
-    // What shows a cause without stating it gains nothing over what states one in the same block.
+    // A symptom gains nothing over a stated cause in the same block.
     let stated_beside = |one: &Candidate<'_>| {
         one.role < Role::Root
             && equals.iter().map(|other| &candidates[*other]).any(|other| {
@@ -376,8 +376,8 @@ fn prefer_earliest(candidates: &mut [Candidate<'_>]) {
     }
 }
 
-/// Whether one came no later than the other. What is on one line is no earlier: there what says more
-/// does. A registered message says a little more than words of it, and words a little more than
+/// Whether one came no later than the other. On the same line, the more specific one is first: a
+/// registered message is slightly more specific than words of it, and words slightly more than
 /// registers, whose bits differ from chip to chip.
 fn is_before(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
     let (a, b) = (one.first(), other.first());
@@ -395,19 +395,19 @@ fn is_before(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
     is_not_later(a, b, 0) == Some(true)
 }
 
-/// How many points that little is.
+/// The points for "slightly more specific".
 const SURER: i32 = 3;
 
-/// How many lines the parts of one message may be apart.
+/// The maximum number of lines between the parts of one message.
 const BLOCK: u64 = 16;
 
-/// Whether both are first told of in the same message.
+/// Whether both first occur in the same message.
 fn is_beside(one: &Candidate<'_>, other: &Candidate<'_>) -> bool {
     let (a, b) = (one.first(), other.first());
     a.log == b.log && a.who == b.who && a.position.abs_diff(b.position) <= BLOCK
 }
 
-/// Puts candidates in order, and renumbers what explains what.
+/// Sorts candidates, and renumbers their explanations.
 pub(super) fn sort(candidates: &mut Vec<Candidate<'_>>) {
     let known = candidates.iter().any(|one| is_failure(one) && !is_unknown(one));
     let mut order: Vec<usize> = (0..candidates.len()).collect();
@@ -417,7 +417,7 @@ pub(super) fn sort(candidates: &mut Vec<Candidate<'_>>) {
             let first = one.first();
             (first.time().is_none(), first.time(), first.log, first.position)
         };
-        // An error of unknown cause only counts where no cause is known.
+        // An error of unknown cause counts only if no cause is known.
         let severe = |one: &Candidate<'_>| {
             is_failure(one) && one.explained.is_none() && !(known && is_unknown(one))
         };

@@ -1,5 +1,4 @@
-//! Takes out of a diagnosis what a report for others must not hold: paths, addresses, names of
-//! hosts and users.
+//! Redacts a diagnosis for reports to others: paths, addresses, names of hosts and users.
 
 use base::text::Text;
 use std::net::Ipv6Addr;
@@ -12,12 +11,12 @@ use super::diagnosis::{Diagnosis, Line};
 static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b\d{1,3}(?:\.\d{1,3}){3}\b").expect("the expression is proved by a test")
 });
-/// What may be an address of IPv6; whether it is, its parser says.
+/// A possible IPv6 address; its parser decides.
 static COLONS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"[0-9a-fA-F:.]*:[0-9a-fA-F:.]*:[0-9a-fA-F:.]*")
         .expect("the expression is proved by a test")
 });
-/// A path of at least two parts; its last part stays, since it says which component spoke.
+/// A path of at least two parts; the last part is kept because it names the component.
 static PATH: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?:~|/[\w.+@-]+)(?:/[\w.+@%-]+)*/([\w.+@%-]+)")
         .expect("the expression is proved by a test")
@@ -32,7 +31,7 @@ pub fn redact_text(text: &str) -> String {
     let text = COLONS.replace_all(text, |found: &regex::Captures<'_>| {
         let whole = &found[0];
         let (start, end) = found.get(0).map_or((0, 0), |found| (found.start(), found.end()));
-        // A colon before it and a point or colon at its end belong to the sentence.
+        // A colon before the address and a point or colon at its end belong to the sentence.
         let part = if whole.starts_with("::") { whole } else { whole.trim_start_matches(':') };
         let before = whole.len() - part.len();
         let part = part.trim_end_matches('.');
@@ -53,10 +52,10 @@ pub fn redact_text(text: &str) -> String {
     PATH.replace_all(&text, "<path>/$1").into_owned()
 }
 
-/// How many bytes of `part` are an address: of IPv6, perhaps with a port behind it, or of a network
-/// card.
+/// The number of bytes of `part` that are an address: an IPv6 address, perhaps with a port, or that
+/// of a network card.
 fn address_length(part: &str) -> Option<usize> {
-    // `::` alone stands in C++ and says nothing of a machine.
+    // `::` occurs in C++ and identifies no machine.
     let is_address = |text: &str| text.parse::<Ipv6Addr>().is_ok_and(|ip| !ip.is_unspecified());
     let without_port = part.rsplit_once(':').map_or("", |(address, _)| address);
     if is_address(part) {
@@ -64,7 +63,7 @@ fn address_length(part: &str) -> Option<usize> {
     } else if is_address(without_port) {
         Some(without_port.len())
     } else {
-        // Also of a card; three numbers are a time.
+        // Also the address of a card; three numbers are a time.
         let groups = part.split(':');
         let is_group = |group: &str| {
             matches!(group.len(), 1..=4) && group.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -73,7 +72,7 @@ fn address_length(part: &str) -> Option<usize> {
     }
 }
 
-/// The same for all of a diagnosis.
+/// Redacts all texts of a diagnosis.
 pub fn redact(diagnosis: &mut Diagnosis) {
     for suspect in &mut diagnosis.causes {
         suspect.evidence.iter_mut().for_each(redact_line);

@@ -2,18 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Part of a text or code in the course of a failure.
+/// The role of a text or code in a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Tells of ranks, peers or operators; no finding by itself.
+    /// Names ranks, peers or operators; not a finding by itself.
     Context,
-    /// Repeats what another layer said.
+    /// Repeats the report of another layer.
     Wrapper,
     /// Follows from something that happened elsewhere.
     Consequence,
-    /// Shows a cause without saying which.
+    /// Shows a failure without naming its cause.
     Symptom,
     /// States a cause.
     Root,

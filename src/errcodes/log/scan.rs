@@ -1,4 +1,4 @@
-//! One log, from its first byte to its last, in bounded memory.
+//! Scans one log from its first byte to its last, in bounded memory.
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher as _;
@@ -19,29 +19,29 @@ use super::mention::Mentions;
 use super::time::Time;
 use super::traceback::{Step, Traceback};
 
-/// How much is read at a time, in bytes.
+/// The size of a read, in bytes.
 const CHUNK: usize = 256 << 10;
-/// The most that is looked at on either side of a literal, in bytes: longer lines are cut.
+/// The maximum number of bytes examined on either side of a literal: longer lines are cut.
 const REACH: usize = 8 << 10;
-/// How much of the end of a long log is read for the ranks that it names, in bytes.
+/// The size of the end of a long log that is searched for ranks, in bytes.
 const TAIL: usize = 64 << 10;
-/// How far back the time of a line without one is looked for, in bytes.
+/// The distance that is searched backwards for the time of a line without one, in bytes.
 const LOOK_BACK: usize = 4 << 10;
-/// The largest log whose lines are joined in case that a terminal wrapped them, in bytes.
+/// The largest log whose lines are joined in case a terminal wrapped them, in bytes.
 const WRAPPED: usize = 192 << 10;
 
-/// The part of a text that is a list of ranks: of a large job it goes on over many lines, which are
+/// The capture that is a list of ranks: for a large job it continues over many lines, which are
 /// kept as one.
 const LIST: &str = "ranks";
-/// How long such a list may get, in bytes: enough for 100,000 ranks.
+/// The maximum length of such a list, in bytes: enough for 100,000 ranks.
 const LIST_LENGTH: usize = 2 << 20;
 
-/// The most that is kept of one log.
+/// The limits of the data kept of one log.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Different hits.
     pub records: usize,
-    /// Hits of one rule that differ in nothing but their captures.
+    /// Hits of one rule that differ only in their captures.
     pub variants: usize,
 }
 
@@ -58,26 +58,26 @@ pub struct Record {
     pub hit: Hit,
     /// Its line, counted from 1.
     pub line: u64,
-    /// How many there are.
+    /// The number of occurrences.
     pub count: u64,
     /// When the last one was written.
     pub last: Option<Time>,
-    /// Whether the line states its time. Otherwise it has the one of a line before it.
+    /// Whether the line states its time. Otherwise it has the time of a line before it.
     pub timed: bool,
 }
 
-/// What one log holds.
+/// The content of one log.
 #[derive(Debug, Clone, Default)]
 pub struct FileReport {
-    /// How the log is named in reports.
+    /// The name of the log in reports.
     pub name: String,
     /// Its lines.
     pub lines: u64,
     /// Its bytes, unpacked.
     pub bytes: u64,
-    /// What was recognised, in the order of the first lines.
+    /// The recognized hits, in the order of the first lines.
     pub records: Vec<Record>,
-    /// How many hits were not kept.
+    /// The number of hits that were not kept.
     pub dropped: u64,
     /// Lines that were cut.
     pub cut: u64,
@@ -91,13 +91,13 @@ pub struct FileReport {
     pub finished: bool,
     /// Why it was not read to its end.
     pub ended: Option<String>,
-    /// Whose log it is, by what its first and last lines say.
+    /// The ranks of the log, from its first and last lines.
     pub(super) attendance: Attendance,
-    /// What its first and last lines name.
+    /// The programs and words in its first and last lines.
     pub(super) mentions: Mentions,
 }
 
-/// Reads a log. What was found before a failure of `reader` is in the report, with its reason.
+/// Reads a log. If `reader` fails, the report contains the hits before the failure, and the reason.
 pub fn scan(name: &str, reader: &mut dyn Read, limits: Limits) -> FileReport {
     let mut scanner = Scanner::new(name, limits);
     if let Err(error) = scanner.run(reader) {
@@ -108,11 +108,11 @@ pub fn scan(name: &str, reader: &mut dyn Read, limits: Limits) -> FileReport {
 
 pub(super) struct Scanner {
     report: FileReport,
-    /// Where records are, by a hash of what makes hits the same, captures included.
+    /// The indices of records, by a hash of the fields that make hits equal, including captures.
     seen: HashMap<u64, usize>,
-    /// How many are kept that differ in nothing but their captures, by a hash of the rest.
+    /// The number of kept hits that differ only in their captures, by a hash of the rest.
     variants: HashMap<u64, usize>,
-    /// Where lists are that go on over many lines, by the same hash.
+    /// The indices of lists that continue over many lines, by the same hash.
     lists: HashMap<u64, usize>,
     /// By record, its key in `seen`.
     keys: Vec<u64>,
@@ -120,20 +120,20 @@ pub(super) struct Scanner {
     weights: BTreeMap<u8, Vec<usize>>,
     hasher: RandomState,
     limits: Limits,
-    /// Lines of tracebacks before the one that is taken, where lines come one by one.
+    /// Lines of tracebacks before the current one, if lines come one by one.
     above: Vec<u8>,
-    /// A traceback whose end was not met.
+    /// A traceback whose end was not reached.
     traceback: Option<Traceback>,
     repeats: Repeats,
 }
 
-/// What became of a hit.
+/// The outcome for a hit.
 enum Fate {
     /// It is kept, or counted, under this key.
     Kept(u64),
-    /// It was one too many.
+    /// It exceeds a limit.
     Dropped,
-    /// It belongs to a list that goes on over lines.
+    /// It belongs to a list that continues over several lines.
     Listed,
 }
 
@@ -157,7 +157,7 @@ impl Scanner {
     pub(super) fn into_report(mut self) -> FileReport {
         let above = std::mem::take(&mut self.above);
         self.end_inside_traceback(&above, self.report.lines);
-        // A telling hit may have taken the place of an earlier one.
+        // A specific hit may have replaced an earlier one.
         self.report.records.sort_by_key(|record| record.line);
         self.report
     }
@@ -167,7 +167,7 @@ impl Scanner {
         self.traceback.is_some()
     }
 
-    /// Counts a line that holds nothing.
+    /// Counts a line without a literal.
     pub(super) fn count_line(&mut self, line: &[u8]) {
         self.remember_line(line);
         self.report.lines += 1;
@@ -175,7 +175,7 @@ impl Scanner {
         self.report.last = Time::find(line).or(self.report.last);
     }
 
-    /// Examines one whole line; what was not seen before is returned.
+    /// Examines one complete line, and returns the new hits.
     pub(super) fn take(&mut self, line: &[u8]) -> Vec<Hit> {
         let number = self.report.lines + 1;
         self.scan_region(line);
@@ -187,8 +187,8 @@ impl Scanner {
         new.map(|record| record.hit.clone()).collect()
     }
 
-    /// Keeps what later lines are read by: the frames of a traceback, and which entry of a report
-    /// of torchrun they are of.
+    /// Keeps the context for later lines: the frames of a traceback, and their entry in a report of
+    /// torchrun.
     fn remember_line(&mut self, line: &[u8]) {
         let entry = || line.trim_ascii_end().ends_with(b"]:") || line.starts_with(b"Root Cause (");
         if memchr::memmem::find(line, b"File \"").is_some() || entry() {
@@ -217,7 +217,7 @@ impl Scanner {
             } else if let Some(at) = memchr::memrchr(b'\n', &buffer) {
                 at + 1
             } else {
-                // A line without an end: what is left is enough to know its kind.
+                // A line without an end: the rest is enough to recognize its kind.
                 self.report.cut += 1;
                 buffer.len().saturating_sub(REACH)
             };
@@ -250,7 +250,7 @@ impl Scanner {
         }
     }
 
-    /// Examines the candidate lines of whole lines.
+    /// Examines the candidate lines in a text of complete lines.
     fn scan_region(&mut self, text: &[u8]) {
         let (mut at, mut counted) = (0, 0);
         self.end_traceback(text, 0, self.report.lines + 1);
@@ -269,7 +269,7 @@ impl Scanner {
         self.report.lines += count_newlines(&text[counted..]);
     }
 
-    /// Looks for the end of a traceback, from a line that begins at `from`, and keeps what it says.
+    /// Searches for the end of a traceback, from a line that begins at `from`, and keeps its hits.
     fn end_traceback(&mut self, text: &[u8], mut from: usize, mut line: u64) {
         let Some(mut traceback) = self.traceback.take() else { return };
         while from < text.len() {
@@ -296,7 +296,8 @@ impl Scanner {
         self.traceback = Some(traceback);
     }
 
-    /// Keeps where the log ends inside of a traceback. `tail` is its end, `lines` how many it has.
+    /// Keeps the location if the log ends inside a traceback. `tail` is the end of the log, `lines`
+    /// its number of lines.
     fn end_inside_traceback(&mut self, tail: &[u8], lines: u64) {
         if self.traceback.take().is_none() {
             return;
@@ -343,7 +344,7 @@ impl Scanner {
         }
     }
 
-    /// Counts a line that was read before, but for its time.
+    /// Counts a line that was read before with another time.
     fn count_repeat(&mut self, key: u64, raw: &[u8], before: &[u8]) -> bool {
         let Some(held) = self.repeats.get(key) else { return false };
         if let Some(frame) = held.frame {
@@ -352,7 +353,7 @@ impl Scanner {
                 return false;
             }
         }
-        // What a more telling hit has displaced is read anew.
+        // If a more specific hit has replaced one of its hits, the line is read again.
         if held.kept.iter().any(|key| !self.seen.contains_key(key)) {
             return false;
         }
@@ -377,7 +378,7 @@ impl Scanner {
         }
     }
 
-    /// Keeps a hit, or counts it to the same one before.
+    /// Keeps a hit, or adds it to the count of an equal one.
     fn keep(
         &mut self,
         mut hit: Hit,
@@ -387,7 +388,7 @@ impl Scanner {
     ) -> Fate {
         let fields = &hit.fields;
         let kind = (&hit.rule, fields.rank, fields.container, fields.device, fields.pid);
-        // A failure after warnings with the same words is another line of evidence.
+        // A failure after warnings with the same text is another line of evidence.
         let same = (kind, &hit.captures, hit.gravity as u8);
         let (key, kind) = (self.hasher.hash_one(same), self.hasher.hash_one(kind));
         if let Some(index) = self.seen.get(&key) {
@@ -438,14 +439,14 @@ impl Scanner {
         if is_list { Fate::Listed } else { Fate::Kept(key) }
     }
 
-    /// Where a hit of that weight may be kept: if there are too many, the least telling one goes.
+    /// The slot for a hit of this weight: if there are too many, the least specific one is removed.
     fn find_slot(&mut self, weight: u8) -> Option<usize> {
         let free = self.report.records.len();
         if free < self.limits.records {
             return Some(free);
         }
         let mut least = self.weights.first_entry().filter(|least| *least.key() < weight)?;
-        // The last of them: what came first tells more.
+        // The last of them, because the first occurrences are more useful.
         let place = least.get_mut().pop()?;
         if least.get().is_empty() {
             least.remove();
@@ -455,7 +456,8 @@ impl Scanner {
         Some(place)
     }
 
-    /// Lines that a terminal or a form wrapped within a word: a literal over the end of a line.
+    /// Scans lines that a terminal or a form wrapped within a word, for a literal across the end of
+    /// a line.
     fn scan_wrapped(&mut self, text: &[u8], first_line: u64) {
         const NEAR: usize = 48;
         let mut start = 0;
@@ -491,7 +493,7 @@ fn is_crossing(joined: &[u8], at: usize) -> bool {
     let mut from = 0;
     while let Some(end) = matcher::next_candidate(joined, from) {
         if end > at {
-            // It may lie behind `at` as a whole; then the text up to `at` plays no part.
+            // It may be entirely behind `at`; then the text up to `at` plays no part.
             return matcher::next_candidate(&joined[at..], 0).is_none_or(|alone| at + alone != end);
         }
         from = end;
@@ -525,7 +527,7 @@ fn find_logical_line(text: &[u8], from: usize, end: usize) -> (usize, usize) {
     (start, highest)
 }
 
-/// The length of the end of a line at `at`, if it is one.
+/// The length of the line ending at `at`, if there is one.
 fn line_end_length(text: &[u8], at: usize) -> Option<usize> {
     match text[at] {
         b'\\' => matches!(text.get(at + 1), Some(b'n' | b'r')).then_some(2),

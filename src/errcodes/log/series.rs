@@ -20,7 +20,7 @@ pub(super) fn order(files: &mut [FileReport]) {
     });
 }
 
-/// Which log each file is a part of, and how many lines the older parts have.
+/// The log of each file, and the number of lines in its older parts.
 #[derive(Debug, Clone)]
 pub(super) struct Logs {
     parts: Vec<Part>,
@@ -35,7 +35,7 @@ struct Part {
 }
 
 impl Logs {
-    /// The logs of `files`, which [`order`] has put in order.
+    /// The logs of `files`, sorted by [`order`].
     pub(super) fn new(files: &[FileReport]) -> Self {
         let newest = files.iter().map(|file| plain(&file.name).to_owned()).collect();
         let mut parts: Vec<Part> = Vec::with_capacity(files.len());
@@ -56,7 +56,7 @@ impl Logs {
         &self.parts[file].name
     }
 
-    /// The number of the log of a file.
+    /// The index of the log of a file.
     pub(super) fn log(&self, file: usize) -> usize {
         self.parts[file].log
     }
@@ -72,8 +72,8 @@ fn plain(name: &str) -> &str {
     COMPRESSED.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(name)
 }
 
-/// The log that a file is a part of, and how old the part is. A number at the end alone proves
-/// nothing: `out.0` and `out.1` may be of two ranks. Where files are rotated, one has no number.
+/// The log of a file, and the age of the part. A number at the end proves nothing: `out.0` and
+/// `out.1` may belong to two ranks. Among rotated files, one has no number.
 fn part<'a>(name: &'a str, newest: &BTreeSet<String>) -> (&'a str, u32) {
     let plain = plain(name);
     let numbered = plain.rsplit_once('.').and_then(|(log, number)| {

@@ -1,4 +1,4 @@
-//! Texts that name a cause, and the causes that explain others, as types without the look-up.
+//! Texts that name a cause, and causes that explain others: types only, without the lookup.
 
 use std::sync::OnceLock;
 
@@ -13,19 +13,19 @@ use super::role::Role;
 /// The least length of a literal, in bytes: shorter ones are on too many lines.
 pub(crate) const LITERAL: usize = 6;
 
-/// A text by which a cause is known.
+/// A text that identifies a cause.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signature {
     /// A stable key.
     pub id: String,
-    /// The cause, or what kind of context it is.
+    /// The cause, or the kind of context.
     pub cause: String,
-    /// What the text is in the course of a failure.
+    /// The role of the text in a failure.
     pub role: Role,
     /// How specific it is, 1 to 100.
     pub weight: u8,
-    /// Literals, one of which every line that it matches holds.
+    /// Literals; every matching line contains one of them.
     pub literals: Vec<String>,
     /// The expression; bytes, without Unicode.
     pub regex: String,
@@ -33,19 +33,19 @@ pub struct Signature {
     pub example: String,
     /// A line that it must not match.
     pub counter: String,
-    /// Where the text is known from.
+    /// The source of the text.
     pub source: String,
-    /// Packages, one of which raised the exception; none if that does not matter.
+    /// Packages, one of which raised the exception; empty if the package does not matter.
     #[serde(default)]
     pub raised_in: Vec<String>,
-    /// Whether it says only which part of CANN writes, not what happened.
+    /// Whether it only names the part of CANN that writes, without a failure.
     #[serde(default)]
     pub place: bool,
     #[serde(skip)]
     compiled: OnceLock<Option<Regex>>,
 }
 
-/// The weight of a text that shows no more than that something failed.
+/// The weight of a text that only shows that something failed.
 const LAST_RESORT: u8 = 13;
 
 impl Signature {
@@ -77,12 +77,12 @@ impl Signature {
         }
     }
 
-    /// Whether it says no more than that there was an exception.
+    /// Whether it only shows that there was an exception.
     pub(super) fn is_last_resort(&self) -> bool {
         matches!(self.role, Role::Symptom | Role::Wrapper) && self.weight <= LAST_RESORT
     }
 
-    /// Whether it matches exceptions by their type alone, whoever raised them.
+    /// Whether it matches exceptions only by their type, whatever raised them.
     pub(super) fn is_any_exception(&self) -> bool {
         self.regex.contains("(?P<kind>")
     }
@@ -97,7 +97,7 @@ impl Signature {
         compiled.as_ref()
     }
 
-    /// What is wrong with it; of the causes only that it names one.
+    /// Returns its defect; of the cause, only checks that there is one.
     pub(crate) fn find_defect(&self) -> Option<Fault> {
         let regex = match Regex::new(&format!("(?-u){}", self.regex)) {
             Ok(regex) => regex,
@@ -128,15 +128,15 @@ impl Signature {
 pub struct Edge {
     /// The cause that comes first.
     pub from: String,
-    /// What follows from it.
+    /// The causes that follow from it.
     pub to: Vec<String>,
-    /// How long after it, in seconds.
+    /// The maximum delay, in seconds.
     pub window_s: u32,
-    /// Where.
+    /// The scope.
     pub scope: Scope,
 }
 
-/// Where one cause explains another.
+/// The processes on which one cause explains another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {

@@ -1,5 +1,5 @@
-//! Texts that name a cause, and which cause explains which: `data/errors/signatures/<what>.toml`
-//! and `knowledge.toml` and `words.toml`, and `data/errors/edges.toml`.
+//! Loads texts that name a cause, and edges between causes: `data/errors/signatures/<what>.toml`,
+//! `knowledge.toml`, `words.toml`, and `data/errors/edges.toml`.
 
 use std::sync::LazyLock;
 
@@ -26,7 +26,7 @@ struct KnowledgeFile {
     rows: Vec<KnowledgeRow>,
 }
 
-/// Key, cause, weight, and words that a line holds in this order.
+/// Key, cause, weight, and words that a line contains in this order.
 #[derive(Deserialize)]
 struct KnowledgeRow(String, String, u8, Vec<String>);
 
@@ -74,7 +74,7 @@ pub(crate) fn check(pack: &'static Pack) -> Result<(), PackError> {
     WORDS.iter().try_for_each(|name| pack.table::<KnowledgeFile>(name).map(drop))
 }
 
-/// The tables of words: what is taken over by a program, and what is written by hand.
+/// The tables of words: one imported by a program, one written by hand.
 const WORDS: [&str; 2] = ["errors/knowledge", "errors/words"];
 
 /// The words of the knowledge base: each line of these tables is a signature that
@@ -94,7 +94,7 @@ pub fn signatures() -> &'static [Signature] {
     &SIGNATURES
 }
 
-/// Which cause explains which.
+/// The edges from causes to their consequences.
 pub fn edges() -> &'static [Edge] {
     &EDGES
 }
@@ -121,7 +121,7 @@ mod tests {
         assert!(ids.len() >= 450, "{}", ids.len());
     }
 
-    /// Each entry of each file in the directory is in use, so a file cannot be forgotten.
+    /// Each entry of each file in the directory must be in use, so that no file is forgotten.
     #[test]
     #[expect(clippy::disallowed_methods, reason = "reads the directory of the tables")]
     fn every_file_of_signatures_is_read() {
@@ -143,7 +143,7 @@ mod tests {
         assert!(unread("[[signature]]\nid = \"planted.file\"\n"), "a file that nobody reads");
     }
 
-    /// Causes that only the comparison of ranks shows.
+    /// Causes found only by comparing ranks.
     const COMPARED: [&str; 2] = ["hccl.op_sequence_mismatch", "hccl.slow_rank"];
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
                 targets.push(to);
             }
         }
-        // Takes away, as often as possible, what explains nothing that is left.
+        // Removes, until nothing changes, causes that explain none of the remaining ones.
         loop {
             let before = explains.len();
             let left: BTreeSet<&str> = explains.keys().copied().collect();

@@ -1,7 +1,7 @@
-//! Where logs come from: texts, files, directories, archives, streams.
+//! Inputs of logs: texts, files, directories, archives, streams.
 //!
-//! Nothing is written anywhere: members of archives are read in passing, whatever their names
-//! say. All reading is bounded.
+//! Nothing is written to disk: members of archives are streamed, whatever their names. All reading
+//! is bounded.
 
 mod archive;
 mod unpack;
@@ -13,11 +13,11 @@ use std::io::{self, Read, Seek};
 
 use serde::Serialize;
 
-/// The most files that are read of one directory.
+/// The maximum number of files read from one directory.
 const FILES: usize = 200_000;
-/// How deep directories are searched.
+/// The maximum depth of the search in directories.
 const DEPTH: usize = 32;
-/// Names of files in directories of logs that are no logs.
+/// Extensions of files in log directories that are not logs.
 const NO_LOGS: [&str; 22] = [
     "so",
     "o",
@@ -68,12 +68,12 @@ pub trait Files: Sync {
     fn open(&self, path: &str) -> Result<(Box<dyn Content>, u64), OpenError>;
 }
 
-/// The content of a file: archives are read from their end.
+/// The content of a file. It is seekable because archives are read from their end.
 pub trait Content: Read + Seek {}
 
 impl<T: Read + Seek> Content for T {}
 
-/// Kind of an entry of a directory, as far as logs are concerned.
+/// Kind of a directory entry, as far as it matters for logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -91,59 +91,59 @@ pub enum EntryKind {
 pub struct OpenError {
     /// Category of the reason.
     pub kind: ProblemKind,
-    /// The words of the system.
+    /// The message of the operating system.
     pub detail: Text,
 }
 
-/// What the user wants to be examined.
+/// An input to examine.
 #[derive(Debug)]
 pub enum Input {
     /// A text itself.
     Text(String),
-    /// A file or directory, by its absolute path.
+    /// A file or directory.
     Path {
-        /// As the user wrote it.
+        /// The path as the user wrote it.
         shown: String,
-        /// Absolute.
+        /// The absolute path.
         path: String,
     },
 }
 
-/// Why something was not read, or not to its end.
+/// The reason why an input was not read, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// The file.
     pub name: String,
-    /// What is wrong.
+    /// The kind of the problem.
     pub kind: ProblemKind,
-    /// The words of the system or of the decoder.
+    /// The message of the operating system or of the decoder.
     pub detail: Text,
 }
 
-/// What can be wrong with an input.
+/// The kinds of problems with an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProblemKind {
-    /// It is not there, or may not be read.
+    /// It does not exist, or access is denied.
     Unreadable,
     /// It is a device, a FIFO or the like.
     NotRegular,
-    /// It ends before its end, or its compression is damaged.
+    /// It is truncated, or its compression is damaged.
     Damaged,
-    /// It was not read to its end since a limit was reached.
+    /// It was not read to its end because a limit was reached.
     TooLarge,
-    /// Its format is not read.
+    /// Its format is not supported.
     Unsupported,
     /// It is a directory without files.
     Empty,
 }
 
-/// Something to be read, perhaps an archive of many files.
+/// A stream to read; it can be an archive of many files.
 #[derive(Debug)]
 pub struct Stream {
-    /// How it is named in reports.
+    /// Its name in reports.
     pub name: String,
     source: Source,
 }
@@ -157,11 +157,11 @@ enum Source {
 /// The streams of all inputs, in the order in which they were named; files of a directory by name.
 #[derive(Debug, Default)]
 pub struct LogStreams {
-    /// What is to be read.
+    /// The streams to read.
     pub streams: Vec<Stream>,
-    /// What cannot be.
+    /// The unreadable inputs.
     pub problems: Vec<Problem>,
-    /// How many files of directories were left out by their names.
+    /// Number of files in directories that were skipped because of their names.
     pub left_out: usize,
 }
 
@@ -211,7 +211,7 @@ impl LogStreams {
         for (name, kind) in entries {
             let below = |base: &str| format!("{}/{name}", base.trim_end_matches('/'));
             let (shown, path) = (below(shown), below(path));
-            // A link to a directory is not followed: it may lead out of the logs, or in a circle.
+            // Links to directories are not followed: they may lead out of the logs, or in a circle.
             let kind = match kind {
                 EntryKind::Link => match files.kind(&path) {
                     Ok(EntryKind::File) => EntryKind::File,
@@ -225,7 +225,7 @@ impl LogStreams {
                 EntryKind::File => {
                     self.streams.push(Stream { name: shown, source: Source::File(path) });
                 }
-                // A pipe, a socket, a device: reading it may wait for ever.
+                // Reading a pipe, a socket or a device may block forever.
                 _ => self.left_out += 1,
             }
         }
@@ -233,7 +233,7 @@ impl LogStreams {
 }
 
 fn is_no_log(name: &str) -> bool {
-    // Of a support bundle (`bundle`), the logs are logs.
+    // In a support bundle (`bundle`), only files below `logs/` are logs.
     if let Some(part) = name.strip_prefix("ascend-doctor-bundle/") {
         return !part.starts_with("logs/");
     }
@@ -246,7 +246,7 @@ fn problem_of_error(name: &str, error: OpenError) -> Problem {
 }
 
 impl Stream {
-    /// Shows every log in it to `visit`; what cannot be read is returned.
+    /// Passes every log in it to `visit`, and returns the problems.
     pub fn read(
         &self,
         files: &dyn Files,
@@ -267,8 +267,8 @@ impl Stream {
     }
 }
 
-/// Shows every log in `bytes`, which may be an archive, to `visit`; at most `budget` bytes are
-/// unpacked. What cannot be read is returned.
+/// Passes every log in `bytes`, which may be an archive, to `visit`; at most `budget` bytes are
+/// unpacked. Returns the problems.
 pub fn unpack(
     name: &str,
     bytes: &[u8],
@@ -278,7 +278,7 @@ pub fn unpack(
     archive::read(name, io::Cursor::new(bytes), budget, visit)
 }
 
-/// As [`unpack()`], of a stream that is read once, in passing.
+/// Like [`unpack()`], for a stream that can be read only once.
 pub(super) fn unpack_stream(
     name: &str,
     stream: impl Read,

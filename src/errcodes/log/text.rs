@@ -1,11 +1,11 @@
-//! Bytes of a log as text for people and for expressions.
+//! Converts bytes of a log to text for display and for expressions.
 
 use std::borrow::Cow;
 
-/// The most that is kept of a line as evidence, in bytes.
+/// The maximum length of a line kept as evidence, in bytes.
 const EVIDENCE: usize = 600;
 
-/// Without terminal escape sequences: CSI, OSC, and two-byte ones.
+/// Removes terminal escape sequences: CSI, OSC, and two-byte ones.
 pub(super) fn strip_escapes(line: &[u8]) -> Cow<'_, [u8]> {
     const ESCAPE: u8 = 0x1b;
     if memchr::memchr(ESCAPE, line).is_none() {
@@ -30,13 +30,13 @@ pub(super) fn strip_escapes(line: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(clean)
 }
 
-/// What is shown of a line: decoded, cut if it is long, trailing blanks removed. Control characters
-/// stay: renderers escape them.
+/// The text shown for a line: decoded, cut if it is long, without trailing blanks. Control
+/// characters stay, because renderers escape them.
 pub(super) fn decode_evidence(line: &[u8]) -> String {
     decode_evidence_at(line, 0)
 }
 
-/// The same; of a long line the part that holds what is at `at`.
+/// Like [`decode_evidence`]; for a long line, the part around `at`.
 pub(super) fn decode_evidence_at(line: &[u8], at: usize) -> String {
     let line = line.trim_ascii_end();
     let start = if at < EVIDENCE / 2 || line.len() <= EVIDENCE {
@@ -57,7 +57,7 @@ pub(super) fn decode_evidence_at(line: &[u8], at: usize) -> String {
     text
 }
 
-/// UTF-8, or GBK where it is none and all of it decodes as GBK.
+/// Decodes UTF-8, or GBK if the bytes are not UTF-8 and all of them decode as GBK.
 pub(super) fn decode(bytes: &[u8]) -> String {
     if let Ok(text) = std::str::from_utf8(bytes) {
         return text.to_owned();

@@ -11,11 +11,11 @@ use serde::{Serialize, Serializer};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub i64);
 
-/// Microseconds of a second.
+/// Microseconds per second.
 pub(super) const SECOND: i64 = 1_000_000;
 /// The year of timestamps without one: a leap year before the first log.
 const NO_YEAR: i64 = 4;
-/// How far the clocks of machines may be apart, where a year is to be found, in microseconds.
+/// The maximum clock difference between machines when a year is inferred, in microseconds.
 const DAY: i64 = 86_400 * SECOND;
 /// The day at which microseconds start to count.
 const EPOCH: Date = date(1970, 1, 1);
@@ -106,8 +106,8 @@ impl Time {
         self.0 >= 0
     }
 
-    /// A moment without a year, in the year in which it is not later than `latest`, as far as
-    /// clocks agree.
+    /// A time without a year, in the year in which it is not later than `latest`, within the clock
+    /// difference.
     pub(super) fn with_year_of(self, latest: Self) -> Self {
         if self.has_year() || !latest.has_year() {
             return self;
@@ -128,8 +128,8 @@ impl Time {
     }
 }
 
-/// Returns the number of days from [`EPOCH`] to a date. A day beyond the end of its month counts
-/// on into the next month: a line with a wrong date keeps its place among the others.
+/// Returns the number of days from [`EPOCH`] to a date. A day beyond the end of its month continues
+/// into the next month: a line with a wrong date keeps its place among the others.
 fn days_since_epoch(year: i64, month: u32, day: u32) -> Option<i64> {
     let first = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1).ok()?;
     Some(EPOCH.duration_until(first).as_hours() / 24 + i64::from(day) - 1)

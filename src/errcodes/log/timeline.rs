@@ -1,4 +1,4 @@
-//! The ranks of a job over time: which one failed first, which logs go on, which are missing.
+//! The ranks of a job over time: the first failure, and the logs that continue or are missing.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ pub struct RankFailure {
     /// The time of the line, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<Moment>,
-    /// The ID of the cause that the line speaks for.
+    /// The ID of the cause that the line supports.
     pub cause: String,
     /// The title of that cause.
     pub title: Text,
@@ -142,7 +142,7 @@ pub(super) fn timeline(
             }),
         })
         .collect();
-    // Failures without a time come behind those with one.
+    // Failures without a time come after those with one.
     lines.sort_by_key(|line| {
         let at = line.first_failure.as_ref().and_then(|failure| failure.at).map(|at| at.time);
         (line.state, at.is_none(), at, line.rank)
@@ -160,8 +160,8 @@ pub(super) fn timeline(
     Some(Timeline { ranks: lines, more_ranks })
 }
 
-/// The lines of each rank: of its own files the first and the last one, of others those that were
-/// recognized.
+/// The lines of each rank: the first and the last one of its own files, and the recognized lines of
+/// other files.
 fn collect<'c, 'a>(
     files: &[FileReport],
     processes: &ProcessTable,

@@ -1,5 +1,5 @@
-//! Tracebacks of Python from their first line to the exception that ends them, whatever its type
-//! is called: `pyarrow.lib.ArrowInvalid`, `cv2.error` and `queue.Empty` have no word in common.
+//! Python tracebacks, from their first line to the exception that ends them, whatever the type of
+//! the exception: `pyarrow.lib.ArrowInvalid`, `cv2.error` and `queue.Empty` have no word in common.
 
 use data::signatures;
 use std::sync::LazyLock;
@@ -10,36 +10,36 @@ use regex::bytes::Regex;
 /// The first line of a traceback.
 pub(super) const HEADER: &str = "Traceback (most recent call last):";
 
-/// The signature of any exception, as which one is told.
+/// The signature under which any other exception is reported.
 pub(super) const RULE: &str = signatures::py::ANY;
 
-/// After how many lines the end is no longer looked for.
+/// The number of lines after which the search for the end stops.
 const LINES: u32 = 600;
 
-/// A type, and what was said to it.
+/// The type of an exception, and its message.
 const EXCEPTION: &str =
     r"(?-u)^((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*)(?:: ?(\S[^\n]{0,200}))?[ \t\r\n]*$";
 
 static EXCEPTIONS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(EXCEPTION).expect("the expression is proved by a test"));
 
-/// Every line that is looked at is asked for it: it is made once.
+/// Created once, because it searches every examined line.
 static HEADERS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(HEADER));
 
-/// How a program ends that somebody stops, or that ends by itself: no failure.
+/// Exceptions of a program that a user stops or that ends regularly: they are not failures.
 const ENDS: [&str; 4] =
     ["KeyboardInterrupt", "GeneratorExit", "CancelledError", "StopAsyncIteration"];
 
 /// A traceback that has begun.
 #[derive(Debug)]
 pub(super) struct Traceback {
-    /// What its writer puts before each of its lines.
+    /// The prefix that its writer puts before each line.
     prefix: Vec<u8>,
-    /// How many more lines are looked at.
+    /// The number of further lines to examine.
     left: u32,
 }
 
-/// What a further line is of a traceback.
+/// The meaning of a further line for a traceback.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// A frame, or a line of another process.
@@ -51,14 +51,14 @@ pub(super) enum Step {
 }
 
 impl Traceback {
-    /// The traceback that `line` begins.
+    /// The traceback that begins in `line`.
     pub(super) fn begin(line: &[u8]) -> Option<Self> {
         let at = HEADERS.find(line)?;
         let rest = line[at + HEADER.len()..].trim_ascii();
         rest.is_empty().then(|| Self { prefix: line[..at].to_vec(), left: LINES })
     }
 
-    /// Takes the next line.
+    /// Processes the next line.
     pub(super) fn advance(&mut self, line: &[u8]) -> Step {
         self.left -= 1;
         if self.left == 0 {
@@ -77,13 +77,13 @@ impl Traceback {
     }
 }
 
-/// Type and words of an exception, if `line` is one that tells of a failure.
+/// Type and message of an exception, if `line` is one that indicates a failure.
 pub(super) fn parse_exception(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let found = EXCEPTIONS.captures(line)?;
     let kind = found.get(1)?.as_bytes();
     let words = found.get(2).map_or(&b""[..], |words| words.as_bytes().trim_ascii_end());
     let name = kind.rsplit(|byte| *byte == b'.').next().unwrap_or(kind);
-    // Types of the standard library that are not capitalised are written with their module.
+    // Types of the standard library that are not capitalized are written with their module.
     if !name[0].is_ascii_uppercase() && name.len() == kind.len() {
         return None;
     }

@@ -11,7 +11,7 @@ fn versions_of_codes_are_read() {
     assert_eq!(gone.until, "9.2.0-beta.1");
 }
 
-/// The commit is in the table; pages and reports name the file.
+/// The table contains the commit; pages and reports name only the file.
 #[test]
 fn sources_are_shown_without_their_commit() {
     let text = "# source 0: o/a@0123456789ab:x.h + o/b@0123456789ab:y.h\n\
@@ -50,7 +50,7 @@ fn codes_have_one_spelling_and_rows_a_source() {
     }
 }
 
-/// A family has no row twice. Where one code is there more than once, something tells them apart.
+/// A family has no duplicate row. Rows with the same code differ in another column.
 #[test]
 fn no_row_occurs_twice() {
     for family in families() {
@@ -58,8 +58,8 @@ fn no_row_occurs_twice() {
         for row in rows(family) {
             let key = (&row.code, &row.symbol, &row.component, &row.message);
             let new = seen.insert(key);
-            // The documents list some words of logs under several headings, and the driver some
-            // states with several texts, which are not taken over.
+            // The documents list some log texts under several headings, and the driver some states
+            // with several texts; these are not merged.
             let known = ["hccl_stage", "dms_state"].contains(&family.id.as_str());
             assert!(new || known, "{} {key:?}", family.id);
         }

@@ -1,4 +1,4 @@
-//! Limits in the torch_npu docs of what sources call.
+//! Limits in the torch_npu docs of the APIs that sources call.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn kinds(one: &Value) -> Vec<&str> {
     points.iter().map(|point| point["kind"].as_str().unwrap()).collect()
 }
 
-/// Both are told: what the documents say, and what is registered; no gate fails by it.
+/// Both the documents and the registrations are reported; neither fails a gate.
 #[test]
 fn documents_are_quoted_beside_registrations() {
     let dir = tempfile::tempdir().unwrap();
@@ -30,7 +30,7 @@ fn documents_are_quoted_beside_registrations() {
     let path = path.to_str().unwrap();
     let (_, report) = json_of(&["--torch-npu", "2.9.0-7.3.0", path]);
     assert_eq!(report["target"]["documents"], "2.9.0-7.3.0");
-    // A kernel is registered for what the documents call unsupported.
+    // A kernel is registered for an API that the documents call unsupported.
     let pool = api(&report, "torch.nn.AvgPool3d");
     assert_eq!((&pool["supported"], kinds(pool)), (&json!(false), vec!["registered"]));
     assert_eq!(pool["registered"], "native");
@@ -48,7 +48,7 @@ fn documents_are_quoted_beside_registrations() {
     let of_documents: Vec<&Value> = of_documents.collect();
     assert!(of_documents.iter().all(|one| one["severity"] == "info"));
     assert_eq!(of_documents.len(), 4, "{of_documents:#?}");
-    // What is asked for by name, on a chip that the documents of a later release leave out.
+    // An API used by name, on a chip that the documents of a later release omit.
     let args =
         ["--torch-npu", "2.9.0-26.1.0", "--soc", "Ascend950DT", "--assume-dtype", "float64", path];
     let (_, report) = json_of(&args);
@@ -60,7 +60,7 @@ fn documents_are_quoted_beside_registrations() {
     for said in ["Limits in the torch_npu docs", "no `dropout`", "`sorted=False`"] {
         assert!(shown.contains(said), "{said}: {shown}");
     }
-    // No document is of this PyTorch: nothing is said.
+    // No document is for this PyTorch, so nothing is reported.
     let (_, report) = json_of(&["--torch-npu", "2.1.0-5.0.0", path]);
     assert_eq!(
         (&report["target"]["documents"], &report["inputs"][0]["apis"]),

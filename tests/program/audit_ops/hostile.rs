@@ -1,12 +1,12 @@
-//! Inputs that are damaged, or made to do harm: each has its message and its exit status, as text
-//! and as JSON, and none takes memory by what it claims.
+//! Damaged or malicious inputs: each has its message and its exit status, as text and as JSON, and
+//! none makes the program allocate memory for claimed sizes.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::{export, json_of, text, zip};
 
-/// What is said of an input that cannot be read: 2 and one line, whatever the format.
+/// Requires status 2 and one line for an unreadable input, in every format.
 fn refused(path: &Path, says: &str) {
     let path = path.to_str().unwrap();
     let (status, shown, error) = text(&["--torch-npu", "2.9.0", path]);
@@ -22,12 +22,12 @@ fn file(dir: &Path, name: &str, bytes: &[u8]) -> PathBuf {
     path
 }
 
-/// Where each record of a zip with this signature begins.
+/// The offset of each record of a zip with this signature.
 fn records(bytes: &[u8], signature: &[u8]) -> Vec<usize> {
     memchr::memmem::find_iter(bytes, signature).collect()
 }
 
-/// An archive with one entry, which unpacks to so many spaces.
+/// An archive with one entry, which unpacks to `size` spaces.
 fn bomb(dir: &Path, entry: &str, size: usize) -> PathBuf {
     let path = dir.join("bomb.pt2");
     let mut zip = zip::ZipWriter::new(std::fs::File::create(&path).unwrap());
@@ -40,7 +40,7 @@ fn bomb(dir: &Path, entry: &str, size: usize) -> PathBuf {
     path
 }
 
-/// Two bytes of JSON are an input of a node, of which a parser keeps fifty times as much.
+/// Two bytes of JSON are an input of a node, for which a parser would keep fifty times as much.
 #[test]
 fn a_graph_of_countless_values_is_refused() {
     let dir = tempfile::tempdir().unwrap();
@@ -53,7 +53,7 @@ fn a_graph_of_countless_values_is_refused() {
     refused(&path, "exceeds the limit of 4000000 values");
 }
 
-/// A shape as long as the header is no reason to keep its sides.
+/// A shape as long as the header must not be stored completely.
 #[test]
 fn a_shape_of_countless_sides_is_compared() {
     let dir = tempfile::tempdir().unwrap();
@@ -81,7 +81,7 @@ fn zip_bombs_are_not_unpacked() {
     for entry in ["m/models/model.json", "m/code/__torch__.py"] {
         let path = bomb(dir.path(), entry, 257 << 20);
         refused(&path, "exceeds the limit of 268435456 bytes");
-        // The same, which says that it is small.
+        // The same archive with a small claimed size.
         let mut bytes = std::fs::read(&path).unwrap();
         for at in records(&bytes, b"PK\x01\x02") {
             bytes[at + 24..at + 28].copy_from_slice(&100_u32.to_le_bytes());
@@ -115,7 +115,7 @@ fn broken_archives_are_told() {
     assert_eq!((status, report["inputs"][0]["format"].as_str()), (0, Some("export")));
 }
 
-/// Sizes and places of 64 bits, as archives of more than four gigabytes have them.
+/// Sizes and offsets of 64 bits, as in archives of more than four gigabytes.
 #[test]
 fn large_zips_are_read() {
     let dir = tempfile::tempdir().unwrap();
@@ -140,7 +140,7 @@ fn hostile_lengths_and_depths_are_told() {
     let dir = tempfile::tempdir().unwrap();
     let huge = b"\x08\x08\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01abc";
     refused(&file(dir.path(), "long.onnx", huge), "more than its enclosing part has left");
-    // Graphs in graphs in graphs: those that are read give no verdict for the rest.
+    // Graphs nested in graphs: those that are read give no verdict for the rest.
     let field = |number: u8, content: &[u8]| {
         let mut bytes = vec![number << 3 | 2];
         let mut length = content.len();
@@ -171,7 +171,7 @@ fn hostile_lengths_and_depths_are_told() {
     refused(&file(dir.path(), "deep.json", nested.as_bytes()), "valid JSON");
 }
 
-/// JSON has any size; a single string of it has not.
+/// JSON may have any size, but its strings may not.
 #[test]
 fn long_strings_of_json_are_told() {
     let dir = tempfile::tempdir().unwrap();
@@ -185,7 +185,7 @@ fn long_strings_of_json_are_told() {
     assert_eq!((status, &report["inputs"][0]["operators"][0]["count"]), (0, &200_000.into()));
 }
 
-/// What is there, but not whole, is not taken for whole, nor for something else.
+/// A truncated file is not accepted as complete, nor as another format.
 #[test]
 fn damaged_tensors_and_empty_files_are_told() {
     let dir = tempfile::tempdir().unwrap();
@@ -200,7 +200,7 @@ fn damaged_tensors_and_empty_files_are_told() {
     refused(&empty, "the file is empty");
     let (_, _, error) = text(&["--lang", "zh", "--torch-npu", "2.9.0", cut.to_str().unwrap()]);
     assert!(error.contains("张量 `a` 结束于数据的第 100 字节"), "{error}");
-    // Two entries of one name: which one counts depends on who reads it.
+    // Two entries with the same name: the reader decides which one counts.
     let names = ["m/models/a.json", "m/models/b.json"];
     let path = dir.path().join("twice.pt2");
     zip(&path, &[(names[0], b"{}"), (names[1], b"{}")]);
@@ -209,7 +209,7 @@ fn damaged_tensors_and_empty_files_are_told() {
         bytes[at..at + names[0].len()].copy_from_slice(names[0].as_bytes());
     }
     refused(&file(dir.path(), "twice.pt2", &bytes), "several entries with the same name");
-    // In a directory an empty file is told where its name is that of a model, and nowhere else.
+    // In a directory, an empty file is reported only if its name is that of a model.
     let tree = dir.path().join("tree");
     std::fs::create_dir(&tree).unwrap();
     file(&tree, "ops.txt", b"aten::add.Tensor\n");
@@ -231,7 +231,7 @@ fn pickles_are_refused_with_the_reason() {
     refused(&path, "of posix.system");
 }
 
-/// A directory of packages that is not there would be one in which nothing is found.
+/// A missing directory of packages would look like one without results.
 #[test]
 fn packages_are_where_they_are_said_to_be() {
     let dir = tempfile::tempdir().unwrap();

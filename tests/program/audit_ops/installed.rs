@@ -1,4 +1,4 @@
-//! The torch_npu that is judged for: an installation, its directory, a wheel.
+//! The torch_npu of an audit: an installation, its directory, a wheel.
 
 use serde_json::json;
 
@@ -14,7 +14,7 @@ const NPU_FILES: [(&str, &str); 3] = [
     ("torch_npu-9.9.0.dist-info/METADATA", "Name: torch_npu\n"),
 ];
 
-/// An environment whose torch_npu no table knows is judged by its own files, and by nothing else.
+/// An environment with a torch_npu unknown to the tables is evaluated only by its own files.
 #[test]
 fn an_installation_speaks_for_itself() {
     let dir = tempfile::tempdir().unwrap();
@@ -67,7 +67,7 @@ fn an_installation_speaks_for_itself() {
     let wheel = dir.path().join("torch_npu-9.9.0-cp311-cp311-linux_aarch64.whl");
     zip(&wheel, &NPU_FILES.map(|(name, text)| (name, text.as_bytes())));
     let (status, all, target) = classes(&format!("--installed={}", wheel.display()));
-    // Two of five operators are in no table: above the share that a pass may leave unknown.
+    // Two of five operators are unknown: above the share that a pass allows.
     assert_eq!((status, all[1].as_str()), (3, "aten::mode native"));
     assert_eq!(target["installed"]["native_functions"], false);
     let (_, shown, _) = text(&[&format!("--installed={}", wheel.display()), list]);

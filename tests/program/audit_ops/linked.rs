@@ -1,4 +1,4 @@
-//! A snapshot as Hugging Face's cache keeps it: links to blobs that stand beside it.
+//! A snapshot in the form of Hugging Face's cache: links to blobs next to it.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -14,7 +14,7 @@ fn safetensors() -> Vec<u8> {
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &[0, 0]].concat()
 }
 
-/// `models--me--x` below `cache`: files by their sums, and a snapshot that names them.
+/// `models--me--x` below `cache`: files named by their hashes, and a snapshot that links to them.
 fn snapshot(cache: &Path) -> String {
     let model = cache.join("models--me--x");
     let revision = model.join("snapshots/0123abc");
@@ -33,7 +33,7 @@ fn snapshot(cache: &Path) -> String {
     revision.display().to_string()
 }
 
-/// The formats of the inputs, and how many tensors were counted.
+/// The formats of the inputs, and the number of counted tensors.
 fn told(path: &str) -> (i32, Vec<String>, Value) {
     let (status, report) = json_of(&["--torch-npu", "2.9.0", path]);
     let inputs = report["inputs"].as_array().unwrap();
@@ -51,14 +51,14 @@ fn what_links_of_a_snapshot_name_is_audited_once() {
     let expected = ["config", "python", "safetensors"].map(str::to_owned).to_vec();
     let (status, formats, tensors) = told(&revision);
     assert_eq!((status, formats, tensors), (0, expected.clone(), json!(2)));
-    // Links to what is audited already, to directories and to pipes add nothing.
+    // Links to audited files, to directories and to pipes add nothing.
     symlink("config.json", Path::new(&revision).join("again.json")).unwrap();
     symlink("modeling_x.py", Path::new(&revision).join("again.py")).unwrap();
     symlink("..", Path::new(&revision).join("up")).unwrap();
     symlink("/dev/zero", Path::new(&revision).join("endless.onnx")).unwrap();
     let (status, formats, tensors) = told(&revision);
     assert_eq!((status, formats, tensors), (0, expected.clone(), json!(2)));
-    // The whole of the cache has the files themselves, too.
+    // The complete cache also contains the files themselves.
     let (status, formats, tensors) = told(cache.path().to_str().unwrap());
     assert_eq!((status, formats, tensors), (0, expected, json!(2)));
 }

@@ -20,7 +20,7 @@ fn classes(report: &Value) -> Vec<String> {
 
 const WARNING: &str = "[W compiler_depend.ts:51] Warning: CAUTION: The operator 'aten::OP' is not currently supported on the NPU backend and will fall back to run on the CPU.\n";
 
-/// Everything below a directory is audited by its content; what is no model is counted.
+/// Everything below a directory is audited by its content; files that are not models are counted.
 #[test]
 fn a_directory_is_audited_file_by_file() {
     let dir = tempfile::tempdir().unwrap();
@@ -77,7 +77,7 @@ fn a_directory_is_audited_file_by_file() {
     assert!(status == 2 && error.contains("nothing to audit"), "{error}");
 }
 
-/// A dictionary of tensors has data types; whatever else a pickle would load is named, not loaded.
+/// A dictionary of tensors has data types; other objects of a pickle are named, not loaded.
 #[test]
 fn tensors_of_torch_save_have_data_types() {
     let dir = tempfile::tempdir().unwrap();
@@ -87,7 +87,7 @@ fn tensors_of_torch_save_have_data_types() {
     let (status, report) = json_of(&["--soc", "Ascend910A", path.to_str().unwrap()]);
     assert_eq!((status, &report["inputs"][0]["format"]), (1, &json!("state_dict")));
     assert_eq!(report["inputs"][0]["dtypes"], json!({"bfloat16": 1}));
-    // Tensors say nothing of operators: no finding is no verdict either.
+    // Tensors contain no operators: without findings, the result is still inconclusive.
     let (status, shown, _) = text(&["--soc", "Ascend910B1", path.to_str().unwrap()]);
     assert!(status == 3 && shown.contains("No input contains an operator"), "{shown}");
     zip(&path, &[("weights/data.pkl", b"\x80\x02cos\nsystem\nX\x02\x00\x00\x00id\x85R.")]);
@@ -116,7 +116,7 @@ fn limits_of_kernels_are_told() {
         let ids = found.iter().map(|f| f["id"].as_str().unwrap().to_owned()).collect();
         (report["inputs"][0]["operators"][0].clone(), ids)
     };
-    // float64, which the documents of aclnnRepeatInterleaveIntWithDim do not list.
+    // float64, which is not listed in the documents of aclnnRepeatInterleaveIntWithDim.
     let model = typed(dir.path(), "torch.ops.aten.repeat_interleave.self_int", 8);
     let (op, ids) = findings(&[model.to_str().unwrap()]);
     assert_eq!(
@@ -125,19 +125,19 @@ fn limits_of_kernels_are_told() {
     );
     assert_eq!((&op["limit"]["kind"], &op["limit"]["dtype"]), (&json!("dtype"), &json!("fp64")));
     assert_eq!(op["types"], json!({"self": ["float64"]}));
-    // Beside an input in which the same operator is fine, whichever comes first.
+    // Next to an input in which the same operator is fine, in either order.
     let other = tempfile::tempdir().unwrap();
     let fine = typed(other.path(), "torch.ops.aten.repeat_interleave.self_int", 7);
     let (fine, wide) = (fine.to_str().unwrap(), model.to_str().unwrap());
     for inputs in [[fine, wide], [wide, fine]] {
         assert_eq!(findings(&inputs).1, ["OPS-LIMIT"]);
     }
-    // What a fallback copies: two tensors of 256 * 2 float32.
+    // The data that a fallback copies: two tensors of 256 * 2 float32.
     let model = typed(dir.path(), "torch.ops.aten.mode.default", 7);
     let (op, _) = findings(&[model.to_str().unwrap()]);
     assert_eq!((op["class"].as_str(), op["bytes"].as_u64()), (Some("fallback"), Some(4096)));
     let (_, shown, _) = text(&["--torch-npu", "2.9.0", model.to_str().unwrap()]);
-    // Where a line ends depends on the path before it.
+    // The line breaks depend on the path before them.
     let words: Vec<&str> = shown.split_whitespace().collect();
     assert!(words.join(" ").contains("copies 4.00 KiB between host and device"), "{shown}");
     // AI CPU, and a CANN without the function.

@@ -1,13 +1,13 @@
 //! `audit-ops` from outside: models in, operators and exit statuses out.
 //!
-//! - `models`: graphs, lists, formats, what is no model;
-//! - `installed`: the torch_npu that is judged for;
+//! - `models`: graphs, lists, formats, files that are not models;
+//! - `installed`: the torch_npu of the audit;
 //! - `mixed`: directories, logs, tensors, limits of kernels;
-//! - `not_fine`: what must not pass, and repaired twins;
+//! - `not_fine`: inputs that must not pass, and repaired twins;
 //! - `sources`: Python;
-//! - `documented`: what documents limit of it;
+//! - `documented`: limits in the documents;
 //! - `hostile`: damaged and hostile inputs;
-//! - `unread`: what this user may not read.
+//! - `unread`: files that this user may not read.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 #![expect(clippy::disallowed_methods, reason = "writes models")]
 
@@ -42,7 +42,7 @@ fn text(args: &[&str]) -> (i32, String, String) {
 fn json_of(args: &[&str]) -> (i32, Value) {
     let output = run(&[&["--format", "json"], args].concat());
     let report = serde_json::from_slice(&output.stdout).unwrap();
-    // Every report that a test looks at keeps to both schemas.
+    // Every report that a test examines conforms to both schemas.
     for schema in [
         include_str!("../../../docs/schema/report-2.schema.json"),
         include_str!("../../../docs/schema/audit-ops-2.schema.json"),

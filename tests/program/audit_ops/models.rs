@@ -1,4 +1,4 @@
-//! Graphs and lists, in every format of the report; what is no model.
+//! Graphs and lists, in every format of the report; files that are not models.
 
 use serde_json::json;
 
@@ -26,7 +26,7 @@ fn a_fallback_is_a_warning_and_what_cannot_run_an_error() {
     assert_eq!(report["releases"]["aten::mode"], json!([]));
 }
 
-/// The answer depends on the release: `isin` has a kernel since 6.0.rc3.
+/// The result depends on the release: `isin` has a kernel since 6.0.rc3.
 #[test]
 fn the_answer_depends_on_the_release() {
     let dir = tempfile::tempdir().unwrap();
@@ -100,7 +100,7 @@ fn what_is_no_model_is_told_and_nothing_is_unpickled() {
         assert!(status == 2 && shown.is_empty() && error.contains(why), "{path}: {status} {error}");
         assert!(!error.contains('\u{1b}'));
     }
-    // Beside one that can be read it is a finding, and the other is audited.
+    // Next to a readable one it is a finding, and the other is audited.
     let model = export(dir.path(), &["torch.ops.aten.add.Tensor"]);
     let (status, shown, _) = text(&["--torch-npu", "2.9.0", &cases[0].0, model.to_str().unwrap()]);
     assert!(status == 1 && shown.contains("OPS-READ") && shown.contains("100 %"), "{shown}");
@@ -118,7 +118,7 @@ fn names_of_hostile_files_stay_text() {
     );
 }
 
-/// Weights are stepped over: a sparse archive of ten gigabytes takes no longer than a small one.
+/// Weights are skipped: a sparse archive of ten gigabytes takes no longer than a small one.
 #[test]
 fn the_weights_are_not_read() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `tests/fixtures/audit/`: inputs whose right answer is not "fine", and their repaired twins.
+//! `tests/fixtures/audit/`: inputs whose correct result is not "fine", and their repaired twins.
 
 use std::path::Path;
 

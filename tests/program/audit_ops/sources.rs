@@ -9,7 +9,7 @@ const BLOCK: &str = "import torch\nfrom torch import nn\n\n\nclass Block(nn.Modu
     self.start = torch.linalg.qr(torch.randn(4, 4))[0]\n\n    def forward(self, x):\n        \
     return torch.mode(self.norm(x), dim=-1)[0].lgamma()\n";
 
-/// Operators of sources come with file and line, in every format.
+/// Operators of sources are reported with file and line, in every format.
 #[test]
 fn sources_are_audited_line_by_line() {
     let dir = tempfile::tempdir().unwrap();
@@ -18,7 +18,7 @@ fn sources_are_audited_line_by_line() {
     let (status, shown, error) = text(&["--torch-npu", "2.9.0", path.to_str().unwrap()]);
     assert_eq!(status, 0, "{shown}{error}");
     assert!(shown.contains("`aten::mode` falls back") && shown.contains("net.py:12"), "{shown}");
-    // What runs while the model is built is no finding.
+    // Code that runs while the model is built gives no finding.
     assert!(!shown.contains("linalg_qr"), "{shown}");
     let (_, sarif, _) =
         text(&["--format", "sarif", "--torch-npu", "2.9.0", path.to_str().unwrap()]);
@@ -32,7 +32,7 @@ fn sources_are_audited_line_by_line() {
     );
 }
 
-/// A directory is its sources without its tests; imports are followed where that is asked for.
+/// A directory stands for its sources without its tests; imports are followed on request.
 #[test]
 fn directories_and_imports_are_followed() {
     let dir = tempfile::tempdir().unwrap();
@@ -84,7 +84,7 @@ fn data_types_and_libraries_of_sources_are_named() {
     assert!(!shown.contains("bfloat16"), "{shown}");
 }
 
-/// Fused operators are suggested with the change, where release and chip have them.
+/// Fused operators are suggested with the change, if release and chip support them.
 #[test]
 fn fused_operators_are_suggested() {
     let dir = tempfile::tempdir().unwrap();
@@ -115,13 +115,13 @@ fn fused_operators_are_suggested() {
     );
     let (_, shown, _) = text(&["--torch-npu", "2.9.0", "--suggest", path]);
     assert!(shown.contains("OPS-FUSE") && shown.contains("mlp.py:4"), "{shown}");
-    // Neither without being asked, nor of a chip that the document does not name.
+    // Neither without the option, nor for a chip that is not in the document.
     assert!(!text(&["--torch-npu", "2.9.0", path]).1.contains("OPS-FUSE"));
     let (_, shown, _) = text(&["--torch-npu", "2.9.0", "--soc", "Ascend310P3", "--suggest", path]);
     assert!(!shown.contains("npu_swiglu") && shown.contains("npu_rotary_mul"), "{shown}");
 }
 
-/// The changes are a diff that `patch` and `git apply` take, with the import that they need.
+/// The changes are a diff for `patch` and `git apply`, with the required import.
 #[test]
 fn suggestions_are_a_diff() {
     let dir = tempfile::tempdir().unwrap();
@@ -156,7 +156,7 @@ fn suggestions_are_a_diff() {
             "{format}: {shown}"
         );
     }
-    // With the import there, no second one.
+    // With an existing import, no second one is added.
     std::fs::write(&path, format!("import torch_npu\n{source}")).unwrap();
     let (_, report) = json_of(&args);
     assert!(!report["patches"][0].as_str().unwrap().contains("+import"));
@@ -186,7 +186,7 @@ fn notebooks_are_sources() {
             "{row}"
         );
         assert_eq!(row["places"][0], format!("{shown}:13"));
-        // What does not parse is said.
+        // Code that does not parse is reported.
         assert_eq!(report["inputs"][0]["notes"][0], "not_parsed");
     }
     std::fs::write(&path, "{\"cells\": [").unwrap();
@@ -194,7 +194,7 @@ fn notebooks_are_sources() {
     assert!(status == 2 && error.contains("valid JSON"), "{error}");
 }
 
-/// The backward pass counts where it is asked for.
+/// The backward pass counts on request.
 #[test]
 fn the_backward_pass_is_counted_where_asked() {
     let dir = tempfile::tempdir().unwrap();
@@ -211,7 +211,7 @@ fn the_backward_pass_is_counted_where_asked() {
     assert_eq!(names(&["--backward"]), ["aten::gelu", "aten::gelu_backward"]);
 }
 
-/// Methods of quantization and backends of compilers, each with what is known of it.
+/// Methods of quantization and backends of compilers, each with the known facts.
 #[test]
 fn quantization_and_backends_are_told() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! What this user may not read is not audited: it is told, once, and there is no verdict.
+//! Files that this user may not read are not audited: each is reported once, and the result is
+//! inconclusive.
 
 use std::path::Path;
 
@@ -52,10 +53,10 @@ fn what_may_not_be_read_leaves_no_verdict() {
         "{shown}"
     );
     assert_eq!((status, report["verdict"].as_str()), (3, Some("inconclusive")), "{shown}");
-    // One line for a health check must not say that all is well.
+    // The line for a health check must not be a success.
     let (status, shown, _) = told(&place, &["--format", "line", "d"]);
     assert!(status == 3 && !shown.contains("OK"), "{shown}");
-    // None of the words of the walker, and nothing of formats.
+    // No message of the directory walker, and none about formats.
     mode(&work.join("d/closed"), 0);
     let (_, shown, _) = told(&place, &["d"]);
     mode(&work.join("d/closed"), 0o755);

@@ -1,4 +1,4 @@
-//! What no machine should look like: nothing may panic, hang, be written or be executed.
+//! Invalid machines: nothing may panic, hang, be written or be executed.
 
 use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt as _;
@@ -13,14 +13,14 @@ use crate::support::tree::{Entry, Tree};
 
 const DRIVER: &str = "/usr/local/Ascend/driver/version.info";
 
-/// Writes the tree, lets `spoil` work on the directory, scans.
+/// Writes the tree, applies `spoil` to the directory, and scans it.
 fn spoiled(tree: &Tree, spoil: impl FnOnce(&Path)) -> Scan {
     let dir = tempfile::tempdir().unwrap();
     tree.write(dir.path());
     spoil(dir.path());
     let start = Instant::now();
     let scan = scan(dir.path(), &[]);
-    // Seconds of work at most; the rest is for machines that have much else to do.
+    // A few seconds of work; the rest is for busy machines.
     assert!(start.elapsed() < Duration::from_mins(2), "took {:?}", start.elapsed());
     scan
 }
@@ -29,7 +29,7 @@ fn at(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
 }
 
-/// Some finding names the file.
+/// Requires that a finding names the file.
 fn names(scan: &Scan, path: &str) {
     let named = scan.text.contains(path);
     assert!(named && !scan.findings().is_empty(), "{path} is named nowhere:\n{}", scan.lines());
@@ -47,7 +47,7 @@ fn a_root_that_is_none() {
     }
 }
 
-/// Beside another program lies the Python of the system, which nobody asked about.
+/// The Python of the system is in the same directory as another program, but it was not requested.
 #[test]
 fn a_python_that_is_none() {
     let (code, text, _) = run(&["check", "--only", "PY", "--python", "/bin/ls", "--no-hash"]);
@@ -55,7 +55,7 @@ fn a_python_that_is_none() {
     assert!(text.contains("error[PY-INTERP] `/bin/ls` (--python) is not a Python"), "{text}");
 }
 
-/// On the machine itself, an environment without a program cannot start; of a copy, nobody knows.
+/// On the live machine, an environment without a program cannot start; for a copy, this is unknown.
 #[test]
 fn an_environment_whose_python_is_gone() {
     let dir = tempfile::tempdir().unwrap();
@@ -78,7 +78,7 @@ fn an_environment_whose_python_is_gone() {
     expect(1, "is neither a program nor a script");
 }
 
-/// Python stops before its first line where PYTHONHOME has no standard library of its version.
+/// Python stops before its first line if PYTHONHOME contains no standard library of its version.
 #[test]
 fn a_home_that_is_none() {
     let dir = tempfile::tempdir().unwrap();
@@ -185,7 +185,7 @@ fn pipes_where_files_are_expected() {
             let mode = rustix::fs::Mode::from_raw_mode(0o644);
             rustix::fs::mkfifoat(rustix::fs::CWD, at(root, path), mode).unwrap();
         });
-        // Of a library of CANN, the toolkit is told and the name of the file.
+        // For a library of CANN, the toolkit and the name of the file are reported.
         let library = path.contains("lib64").then(|| path.rsplit('/').next()).flatten();
         names(&scan, library.unwrap_or(path));
     }
@@ -225,7 +225,7 @@ fn record_with_quotes_and_commas() {
     let scan = spoiled(&tree, |_| {});
     assert!(scan.findings().iter().all(|seen| seen.severity == "info"), "{}", scan.lines());
 
-    // A quote that never closes, a row without columns, a path that climbs out.
+    // An unterminated quote, a row without columns, a path that leads outside.
     text.push_str("torch_npu/x.py\n../../../../../../etc/passwd,sha256=AAAA,1\n\"torch_npu/y.py,sha256=AA,1\n");
     tree.file(&record, &text);
     let scan = spoiled(&tree, |_| {});
@@ -328,7 +328,7 @@ fn nothing_is_written_or_executed() {
     assert!(!mark.exists(), "a program of the tree was executed");
 }
 
-/// A sidecar file is a file of the tree: a link could show a file of this machine.
+/// A sidecar file is a file of the tree: a link could expose a file of this machine.
 #[test]
 fn a_sidecar_that_is_a_link() {
     let outside = tempfile::tempdir().unwrap();
@@ -357,7 +357,7 @@ fn a_recording_into_the_examined_root() {
     assert_eq!(listing(dir.path()).len(), 2, "something was written");
 }
 
-/// What is on the search path but no file is missing; it is not "installed elsewhere".
+/// An entry of the search path that is not a file counts as missing, not as "installed elsewhere".
 #[test]
 fn a_pipe_in_place_of_a_library_is_one_finding() {
     let tree = Spec::default().build();

@@ -1,4 +1,4 @@
-//! Directories that may not be looked into: what is behind them is not missing.
+//! Directories without access: files in them are not missing.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use walkdir::WalkDir;
 use super::contract::machine;
 use crate::support::unprivileged::{Place, mode};
 
-/// What somebody without rights is told.
+/// Runs `check` as an unprivileged user.
 fn check(place: &Place, root: &Path, args: &[&str]) -> (i32, Value) {
     let mut command = place.program();
     let output =
@@ -18,7 +18,7 @@ fn check(place: &Place, root: &Path, args: &[&str]) -> (i32, Value) {
     (output.status.code().unwrap(), report)
 }
 
-/// `ID title` of what was found, but for what says that something could not be read.
+/// `ID title` of the findings, except those about unreadable files.
 fn found(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     findings
@@ -39,8 +39,8 @@ fn unexamined(report: &Value) -> Vec<&str> {
     open.map(|link| link["id"].as_str().unwrap()).collect()
 }
 
-/// One directory after the other is closed: nothing is found that was not found before, and where
-/// a rule could not look there is no verdict.
+/// One directory after the other is closed: there are no new findings, and if a rule is blocked,
+/// the result is inconclusive.
 #[test]
 fn what_is_behind_a_closed_directory_is_not_missing() {
     let dir = tempfile::tempdir().unwrap();
@@ -68,7 +68,7 @@ fn what_is_behind_a_closed_directory_is_not_missing() {
     assert!(hidden > 50, "{hidden}");
 }
 
-/// A gate that asks for one check gets no pass where that could not look.
+/// A gate with a single check does not pass if that check is blocked.
 #[test]
 fn a_check_that_was_asked_for_alone_does_not_pass() {
     let dir = tempfile::tempdir().unwrap();
@@ -85,7 +85,8 @@ fn a_check_that_was_asked_for_alone_does_not_pass() {
     assert_eq!(other, 0, "what has nothing to do with it has its verdict");
 }
 
-/// A recording says what it could not see, so that it is judged elsewhere as the machine was.
+/// A recording lists what it could not access, so that its evaluation elsewhere gives the same
+/// result as on the machine.
 #[test]
 fn a_recording_keeps_what_is_closed() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! What users and scripts rely on: exit codes, selections, recordings, facts files, same bytes
-//! for the same machine, no secrets.
+//! Properties that users and scripts rely on: exit statuses, selections, recordings, facts files,
+//! same bytes for the same machine, no secrets.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::support::recipe;
 use crate::support::scan::{Bench, scan};
 use crate::support::tree::Tree;
 
-/// The program itself, with an environment of its own.
+/// The program, with a separate environment.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ascend-doctor"));
     command.env_clear().env("LC_ALL", "C.UTF-8").env("PATH", "/usr/bin:/bin");
@@ -20,7 +20,7 @@ pub(crate) fn program() -> Command {
     command
 }
 
-/// Output and exit code of a run.
+/// Output and exit status of a run.
 pub(crate) fn run(args: &[&str]) -> (i32, String, String) {
     let output = program().args(args).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -51,7 +51,7 @@ fn exit_codes() {
         (0, &["check", "--sysroot", &odd]),
         (1, &["--fail-on", "warning", "check", "--sysroot", &odd]),
         (0, &["--fail-on", "never", "check", "--sysroot", &odd]),
-        // What is left out cannot fail, what is asked for does.
+        // A skipped check cannot fail, a requested one does.
         (0, &["check", "--sysroot", &odd, "--only", "CANN-HOME"]),
         (1, &["--fail-on", "warning", "check", "--sysroot", &odd, "--only", "HOST-SHM"]),
         (0, &["--fail-on", "warning", "check", "--sysroot", &odd, "--skip", "host-shm"]),
@@ -79,7 +79,7 @@ fn exit_codes() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What was asked for and could not be looked at is no success.
+/// A requested check that could not run is not a success.
 #[test]
 fn no_verdict_is_3() {
     let mut tree = Spec::default().build();
@@ -171,14 +171,14 @@ fn a_recording_gives_the_same_findings() {
     }
 }
 
-/// Facts as JSON, and the recording that was made on the way.
+/// Facts as JSON, and the recording made in the same run.
 fn facts_of(place: &[&str], options: &[&str]) -> Value {
     let (code, text, errors) = run(&[&["check"], place, &["--facts-only"], options].concat());
     assert_eq!(code, 0, "{errors}");
     serde_json::from_str(&text).unwrap()
 }
 
-/// Where two values differ, as JSON pointers.
+/// The differences between two values, as JSON pointers.
 fn differences(at: &str, one: &Value, other: &Value, out: &mut Vec<String>) {
     match (one, other) {
         (Value::Object(a), Value::Object(b)) => {
@@ -198,7 +198,7 @@ fn differences(at: &str, one: &Value, other: &Value, out: &mut Vec<String>) {
     }
 }
 
-/// What a recording says of the machine is all that the machine said, but for where it lies.
+/// The facts of a recording equal those of the machine, except for its location.
 #[test]
 fn a_recording_gives_the_same_facts() {
     let names = [
@@ -227,7 +227,7 @@ fn a_recording_gives_the_same_facts() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The same of the machine on which the tests run, but for where the environment was read.
+/// The same for the machine that runs the tests, except for the source of the environment.
 #[test]
 fn a_recording_of_the_live_machine_gives_the_same_facts() {
     let copy = tempfile::tempdir().unwrap();
@@ -241,7 +241,7 @@ fn a_recording_of_the_live_machine_gives_the_same_facts() {
         (&"process".into(), &".env.json".into())
     );
     again["env"]["origin"] = first["env"]["origin"].clone();
-    // A copy does not say when it was made.
+    // A copy has no creation time.
     assert!(first["taken"].as_u64().is_some_and(|taken| taken > 1_700_000_000));
     again["taken"] = first["taken"].clone();
     let mut wrong = Vec::new();
@@ -258,7 +258,7 @@ fn a_recording_directory_has_to_be_empty() {
     assert!(errors.contains("not empty"), "{errors}");
 }
 
-/// Words that no output may hold, planted where they are really found.
+/// Words that no output may contain, planted in realistic places.
 const SECRETS: &[&str] = &["hunter2", "s3cr3t-token", "AKIAEXAMPLE", "ghp_example"];
 
 #[test]
@@ -303,7 +303,7 @@ fn secrets_stay_where_they_are() {
     }
 }
 
-/// Text of the machine may not steer a terminal.
+/// Text of the machine must not control a terminal.
 #[test]
 fn control_characters_are_escaped() {
     let mut tree = Spec::default().build();
@@ -349,8 +349,7 @@ fn no_placeholder_is_left() {
     assert!(left.is_empty(), "{}", left.join("\n"));
 }
 
-/// A service that a unit file starts by the path of its virtual environment, which no variable
-/// names.
+/// A service that a unit file starts by the path of its virtual environment, without variables.
 #[test]
 fn the_environment_of_a_process_is_found_without_variables() {
     // Not a wrapper, such as those of version managers.

@@ -4,7 +4,7 @@ use super::contract::run;
 use crate::support::recipe::{self, Recipe};
 use crate::support::scan::{Bench, Scan};
 
-/// What is wrong with a report, in the words of a reviewer.
+/// The differences between a report and the expectation.
 fn complaints(recipe: &Recipe, scan: &Scan) -> Vec<String> {
     let mut wrong = Vec::new();
     let expect = &recipe.expect;
@@ -52,7 +52,7 @@ fn every_machine_gets_its_findings() {
     let wanted = std::env::var("FIXTURE").ok();
     let recipes = recipe::all();
     assert!(recipes.len() >= 40, "{} recipes only", recipes.len());
-    // Machines that are alike one after the other.
+    // Similar machines follow each other.
     let mut order: Vec<_> = recipes.iter().collect();
     order.sort_by_key(|(_, recipe)| {
         let spec = &recipe.machine;
@@ -73,7 +73,7 @@ fn every_machine_gets_its_findings() {
     assert!(failed.is_empty(), "{} of {}:\n\n{}", failed.len(), recipes.len(), failed.join("\n"));
 }
 
-/// The report as people read it, in both languages.
+/// The report as text, in both languages.
 #[test]
 fn reports_read_well() {
     let mut recipes = recipe::all();
@@ -90,8 +90,8 @@ fn reports_read_well() {
         let root = dir.path().to_str().unwrap();
         for lang in ["en", "zh"] {
             let (_, text, _) = run(&["--lang", lang, "check", "--sysroot", root]);
-            // A new check must not change the snapshots of other checks: it passes or does not
-            // apply on these machines.
+            // A new check must not change the snapshots of other checks: on these machines, it
+            // passes or does not apply.
             let filters = [
                 (
                     r"\d+ checks? passed, (\d+) not checked, \d+\s+not\s+applicable",
@@ -113,8 +113,7 @@ fn reports_read_well() {
     }
 }
 
-/// The 40 failures that the issue names; each has a recipe, or a reason why a static scan cannot
-/// see it.
+/// The 40 failures in the issue; each has a recipe, or a reason why a static scan cannot detect it.
 #[test]
 fn every_failure_has_a_recipe() {
     let recipes = recipe::all();

@@ -1,11 +1,11 @@
-//! Machines inside the compatibility windows: nothing may be wrong with them.
+//! Machines with compatible versions: they must have no finding.
 
 use crate::support::machine::Spec;
 use crate::support::scan::Bench;
 use crate::support::versions::{CANN_DRIVERS, TORCH_NPU, numbers};
 
-/// Combinations of `torch_npu`, CANN, driver, Python, architecture, layout and kind of machine,
-/// all of them documented as working together.
+/// Combinations of `torch_npu`, CANN, driver, Python, architecture, layout and kind of machine, all
+/// of them documented as compatible.
 fn specs() -> Vec<Spec> {
     let mut specs = Vec::new();
     for row in TORCH_NPU {
@@ -15,7 +15,7 @@ fn specs() -> Vec<Spec> {
                 continue;
             };
             for arch in ["aarch64", "x86_64"] {
-                // Counters of different periods, so that all values of a dimension meet.
+                // Counters of different periods, so that all values of a dimension are combined.
                 let n = specs.len();
                 let python = row.python[n % row.python.len()];
                 let container = n % 3 == 0;
@@ -61,7 +61,7 @@ fn specs() -> Vec<Spec> {
 #[test]
 fn nothing_is_wrong_with_them() {
     let mut specs = specs();
-    // Machines that are alike one after the other: fewer files to write.
+    // Similar machines follow each other, so that fewer files are written.
     specs.sort_by_key(|spec| {
         (
             spec.arch.clone(),
@@ -77,7 +77,7 @@ fn nothing_is_wrong_with_them() {
     let (mut errors, mut warned) = (0, 0);
     for spec in &specs {
         let scan = bench.scan(spec.build(), &[]);
-        // A machine of which nothing is seen is no proof.
+        // A machine without any detected part proves nothing.
         let passed = |id: &str| {
             let results = scan.report["checks"].as_array().unwrap();
             results.iter().any(|result| result["id"] == id && result["state"] == "passed")

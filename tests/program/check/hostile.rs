@@ -1,4 +1,4 @@
-//! Hostile arguments, places and moments: each gives a clear answer, in bounded time and memory.
+//! Hostile arguments, paths and times: each gives a clear result, in bounded time and memory.
 
 use std::io::{BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::support::python::Dist;
 use crate::support::tree::Tree;
 use crate::support::unprivileged::{Place, mode};
 
-/// What a run may take in memory: address space, in KiB. The largest limit of a file is 256 MiB.
+/// The memory limit of a run: address space, in KiB. The largest limit of a file is 256 MiB.
 const MEMORY: &str = "3000000";
 
 fn written(tree: &Tree) -> tempfile::TempDir {
@@ -30,7 +30,7 @@ fn at(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
 }
 
-/// A run under limits of memory and time: exit code, output, standard error.
+/// A run under limits of memory and time: exit status, output, standard error.
 fn limited(args: &[&str]) -> (i32, String, String) {
     let start = Instant::now();
     let output = Command::new("sh")
@@ -48,8 +48,8 @@ fn limited(args: &[&str]) -> (i32, String, String) {
     (output.status.code().unwrap_or(-1), out, errors)
 }
 
-/// A healthy machine of which a user without rights examines the copy. Where the tests run as
-/// root, the program runs as somebody else.
+/// An unprivileged user examines a copy of a healthy machine. If the tests run as root, the program
+/// runs as another user.
 #[test]
 fn places_that_may_not_be_read() {
     let dir = healthy();
@@ -77,7 +77,7 @@ fn places_that_may_not_be_read() {
     let (code, text, errors) = check(dir.path());
     mode(&ascend, 0o755);
     assert_eq!(code, 3, "a directory that cannot be read is no verdict\n{text}{errors}");
-    // One closed door is one finding, and nothing behind it is called missing.
+    // One closed directory is one finding, and its content is not reported as missing.
     assert_eq!(text.matches("[SCAN-READ]").count(), 1, "{text}");
     assert!(text.contains("enter `/usr/local/Ascend`"), "{text}");
     assert!(!text.contains("error["), "{text}");
@@ -90,8 +90,8 @@ fn places_that_may_not_be_read() {
     assert!(errors.contains("ermission denied") && errors.contains(&root), "{errors}");
 }
 
-/// What is no such file, for every option that names one: status 2, the file is named, and so
-/// is what was expected.
+/// Invalid files for every option that takes one: status 2, and the message names the file and the
+/// expected kind.
 #[test]
 fn files_of_options_that_are_none() {
     let dir = tempfile::tempdir().unwrap();
@@ -136,7 +136,7 @@ fn files_of_options_that_are_none() {
         for file in &files {
             let name = file.rsplit('/').next().unwrap();
             // An empty file is an empty environment, and an empty overlay changes nothing; a pipe
-            // to which nobody writes is empty.
+            // without a writer is empty.
             let empty =
                 matches!(name, "empty" | "pipe") && matches!(expected[0], "environment" | "matrix");
             let (code, _, errors) = limited(&[args, &[file.as_str()][..]].concat());
@@ -154,7 +154,7 @@ fn files_of_options_that_are_none() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Files come and go while they are read, as on a machine where an upgrade runs.
+/// Files appear and disappear while they are read, as during an upgrade.
 #[test]
 fn files_that_vanish_meanwhile() {
     let dir = healthy();
@@ -214,7 +214,7 @@ fn output_that_cannot_be_written() {
     assert_eq!(code, 2, "{errors}");
     assert!(errors.contains("/dev/full") && errors.contains("No space left"), "{errors}");
 
-    // A reader that has seen enough is no error of the program.
+    // A reader that closes its pipe early is not an error of the program.
     let mut child = program()
         .args(["--format", "json", "check", "--sysroot", root])
         .stdout(Stdio::piped())
@@ -231,7 +231,7 @@ fn output_that_cannot_be_written() {
     assert!(line.starts_with('{'), "{line}");
 }
 
-/// A full disk, as far as a limit of the size of files can stand for one.
+/// A full disk, simulated by a limit on the size of files.
 #[test]
 fn a_recording_that_does_not_fit() {
     let dir = healthy();
@@ -251,7 +251,7 @@ fn a_recording_that_does_not_fit() {
     assert!(errors.contains("recording") && !errors.contains("panicked"), "{errors}");
 }
 
-/// 500 libraries with random bytes changed, or cut off somewhere.
+/// 500 libraries with random changed bytes, or cut at a random position.
 #[test]
 fn mutated_libraries() {
     let good = ElfBuilder::aarch64()
@@ -284,7 +284,7 @@ fn mutated_libraries() {
                 bytes.truncate(next(bytes.len()));
             }
             for _ in 0..next(6) {
-                // Most of what matters is in the headers and the dynamic section.
+                // Most of the relevant data is in the headers and the dynamic section.
                 let end = if next(2) == 0 { bytes.len().min(512) } else { bytes.len() };
                 if end > 0 {
                     let at = next(end);
@@ -303,7 +303,7 @@ fn mutated_libraries() {
     assert!(start.elapsed() < Duration::from_mins(2), "{:?}", start.elapsed());
 }
 
-/// A wheel whose small file is huge.
+/// A wheel with a small file that unpacks to a huge one.
 #[test]
 fn a_wheel_that_is_a_bomb() {
     let dir = tempfile::tempdir().unwrap();
@@ -323,7 +323,7 @@ fn a_wheel_that_is_a_bomb() {
     assert!((1..=3).contains(&code), "{code}: {errors}");
 }
 
-/// Text of the machine, wherever it is from, may not steer a terminal.
+/// Text of the machine, from any source, must not control a terminal.
 #[test]
 fn nothing_steers_the_terminal() {
     let evil = "\u{1b}[31mX\u{1b}]0;owned\u{7}\u{9b}2J\u{202e}\u{2066}\r\u{8}\u{7f}";
@@ -354,7 +354,7 @@ fn nothing_steers_the_terminal() {
                 continue;
             };
             let text = match pass {
-                // After every sign of a value, in its place, and in names.
+                // After every separator, in place of the value, and in names.
                 0 => text.replace(['=', ':'], &format!("={evil}")),
                 1 => text.lines().fold(String::new(), |out, line| out + line + evil + "\n"),
                 _ => text.replace("Version", evil).replace("version", evil),

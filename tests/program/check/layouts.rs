@@ -1,5 +1,5 @@
-//! Healthy machines of each kind that users have, and every goal that each of them serves: the
-//! goal is proven, and no finding stands in its way.
+//! Healthy machines of each kind, and every goal that each of them serves: the goal is proven, and
+//! no finding contradicts it.
 
 use crate::support::machine::Spec;
 use crate::support::scan::Bench;
@@ -51,7 +51,7 @@ fn of_chip(chip: &str, npus: u32, since: &str) -> Vec<Spec> {
     specs
 }
 
-/// The same machines with something else about them.
+/// The same machines with a change.
 fn each(mut specs: Vec<Spec>, change: impl Fn(usize, &mut Spec)) -> Vec<Spec> {
     specs.iter_mut().enumerate().for_each(|(n, spec)| change(n, spec));
     specs
@@ -130,7 +130,7 @@ fn layouts() -> Vec<Layout> {
         },
         Layout {
             name: "nnae",
-            // Named so until 8.3; later releases have no such package.
+            // The name until 8.3; later releases have no such package.
             specs: each(
                 all.into_iter().filter(|spec| numbers(&spec.cann) < numbers("8.5")).collect(),
                 |_, spec| {
@@ -180,7 +180,7 @@ fn layouts() -> Vec<Layout> {
     ]
 }
 
-/// Pairs of the installation guides.
+/// Pairs from the installation guides.
 fn mindspore() -> Vec<Spec> {
     let mut specs = Vec::new();
     for (version, cann) in
@@ -214,7 +214,7 @@ fn every_goal_that_a_machine_serves_is_proven() {
         assert!(layout.specs.len() > 2, "{}", layout.name);
         for (n, spec) in layout.specs.iter().enumerate() {
             let tree = spec.build();
-            // Each machine without a profile, and with two of its profiles by turns.
+            // Each machine without a profile, and alternately with two of its profiles.
             let of = layout.profiles.len();
             let profiles =
                 [None, Some(layout.profiles[2 * n % of]), Some(layout.profiles[(2 * n + 1) % of])];

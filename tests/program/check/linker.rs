@@ -1,4 +1,5 @@
-//! The search for libraries on whole machines, as the facts tell it: which file, by which rule.
+//! The search for libraries on complete machines according to the facts: the file found, and the
+//! rule that found it.
 
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use crate::support::elf::ElfBuilder;
 use crate::support::machine::Spec;
 use crate::support::tree::Tree;
 
-/// The object that asks, in `torch_npu`.
+/// The object in `torch_npu` that needs the library.
 const ASKER: &str = "torch_npu/lib/libasker.so";
 const NAME: &str = "libprobe.so";
 
@@ -15,7 +16,7 @@ fn arm() -> ElfBuilder {
     ElfBuilder::aarch64()
 }
 
-/// A healthy machine with one more library in `torch_npu`; gives its directory.
+/// A healthy machine with an additional library in `torch_npu`; returns its directory.
 fn machine(asker: &ElfBuilder) -> (Tree, String) {
     let mut tree = Spec::default().build();
     let path = format!("{}/{ASKER}", tree.places["site"]);
@@ -36,7 +37,7 @@ fn facts(tree: &Tree) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// `path by rule` of the name that the asker needs.
+/// `path by rule` of the library that the object needs.
 fn found(tree: &Tree) -> String {
     let facts = facts(tree);
     let asker = format!("{}/{ASKER}", tree.places["site"]);
@@ -47,7 +48,7 @@ fn found(tree: &Tree) -> String {
     }
 }
 
-/// The same name everywhere: each place serves when those before it are gone.
+/// The same name in every location: each one is used when the earlier ones are gone.
 #[test]
 fn rpath_environment_conf_default() {
     let (mut tree, dir) = machine(&arm().rpath("$ORIGIN/near").needed([NAME]));
@@ -57,7 +58,7 @@ fn rpath_environment_conf_default() {
         ("/from/conf".to_owned(), "ld.so.conf"),
         ("/lib".to_owned(), "default"),
     ];
-    // `/lib` is a link there, as on most machines.
+    // `/lib` is a link, as on most machines.
     let file = |place: &str| match place {
         "/lib" => format!("/usr/lib/{NAME}"),
         place => format!("{place}/{NAME}"),
@@ -104,7 +105,7 @@ fn words_in_a_search_path() {
     assert_eq!(found(&tree), format!("/w/lib/aarch64-linux-gnu/{NAME} by rpath"));
 }
 
-/// A library for another machine is passed over, whichever rule finds it.
+/// A library for another machine is skipped, whichever rule finds it.
 #[test]
 fn the_wrong_machine_is_passed_over() {
     let (mut tree, dir) = machine(&arm().rpath("$ORIGIN/near").needed([NAME]));
@@ -146,7 +147,7 @@ fn preloaded_libraries_come_first() {
     assert_eq!(found(&tree), "/pre/libfirst.so by loaded");
 }
 
-/// On x86_64 with a processor that is known, and with one that is not.
+/// On x86_64 with a known processor, and with an unknown one.
 #[test]
 fn subdirectories_for_the_processor() {
     const V3: &str = "cx16 lahf_lm popcnt pni sse4_1 sse4_2 ssse3 avx avx2 bmi1 bmi2 f16c fma abm \

@@ -1,16 +1,16 @@
-//! Whole machines, built by `tests/support`, examined as a user would.
+//! Complete machines, built by `tests/support`, examined as by a user.
 //!
-//! - `fixtures`: one recipe per failure and per trap, with what has to be said about it;
-//! - `healthy`: machines inside the compatibility windows, of which nothing may be said;
+//! - `fixtures`: one recipe per failure and per trap, with the expected report;
+//! - `healthy`: machines with compatible versions, without findings;
 //! - `mutations`: a healthy machine with one file broken at a time;
-//! - `bad_input`: what no machine should look like;
-//! - `closed`: directories that may not be looked into;
-//! - `hostile`: options, places and moments that are against us;
+//! - `bad_input`: invalid machines;
+//! - `closed`: directories without access;
+//! - `hostile`: hostile options, paths and times;
 //! - `layouts`: every kind of machine, and every goal that it serves;
-//! - `linker`: which library is found, and by which rule;
-//! - `contract`: exit codes, selections, recordings, determinism, secrets;
+//! - `linker`: the libraries found, and the rules that found them;
+//! - `contract`: exit statuses, selections, recordings, determinism, secrets;
 //! - `plan`: the steps to a working machine;
-//! - `sarif`: what the specification of SARIF 2.1.0 asks of every log;
+//! - `sarif`: requirements of SARIF 2.1.0 on every log;
 //! - `site`: expectations of a site, and two states of a host;
 //! - `words`: messages and their uses.
 #![allow(

@@ -1,4 +1,4 @@
-//! A healthy machine with one file broken at a time: some finding has to name that file.
+//! A healthy machine with one file broken at a time: a finding has to name that file.
 
 use std::path::Path;
 
@@ -6,17 +6,17 @@ use crate::support::machine::Spec;
 use crate::support::scan::{Scan, scan};
 use crate::support::tree::{Entry, Tree};
 
-/// What is done to a file.
+/// The changes of a file.
 const WAYS: &[&str] = &["deleted", "halved", "emptied", "replaced"];
 
-/// The files that matter, and how a finding may name them: by their path, or, where a finding
-/// speaks of a package or an installation as a whole, by one of these.
+/// The relevant files, and the names that a finding may use for them: their path, or, if a finding
+/// is about a package or an installation, one of these.
 ///
-/// Left out, since nothing that is examined depends on their content: the modules of other
-/// packages, `set_env.sh` and programs (executed by others, never read), kernels and headers,
-/// `INSTALLER` and `REQUESTED`, the C library's neighbours (libm, libpthread and the like, which
-/// export no version that torch_npu asks for), the second copy of ATB for the other ABI, and
-/// PCI attributes beside vendor, device and class.
+/// Omitted are files whose content no check depends on: the modules of other packages, `set_env.sh`
+/// and programs (executed by others, never read), kernels and headers, `INSTALLER` and `REQUESTED`,
+/// the C library's neighbors (libm, libpthread and the like, which export no version that torch_npu
+/// requires), the second copy of ATB for the other ABI, and PCI attributes other than vendor,
+/// device and class.
 fn relevant(tree: &Tree) -> Vec<(String, Vec<String>)> {
     let site = &tree.places["site"];
     let cann = &tree.places["cann"];
@@ -64,22 +64,22 @@ fn relevant(tree: &Tree) -> Vec<(String, Vec<String>)> {
     files
 }
 
-/// Mutations that leave a machine as healthy as before, or that nobody can see.
+/// Mutations that leave a machine healthy, or that are undetectable.
 fn harmless(path: &str, way: &str) -> bool {
     let name = path.rsplit('/').next().unwrap();
-    // Half of a file of lines may be a whole file of fewer lines.
+    // Half of a line-based file may be a valid file with fewer lines.
     let lines = name.ends_with(".info") || name == "hccn.conf" || name == "METADATA";
     match (name, way) {
-        // pip's own bookkeeping, of which RECORD is a part: half of it lists half of the files,
-        // and what it no longer lists is told.
+        // pip's own records, including RECORD: half of it lists half of the files, and the unlisted
+        // ones are reported.
         _ if lines && way == "halved" => true,
         // Only machines that train together have it; the driver installs an empty one.
         ("hccn.conf", "deleted" | "emptied") => true,
-        // The kernels themselves are there, and tell their chip.
+        // The kernels themselves exist, and identify their chip.
         ("ascend_kernels_910b_install.info", "deleted") => true,
-        // Without it the driver's directory still tells its defaults; a container has none.
+        // Without it, the driver's directory still provides its defaults; a container has none.
         ("ascend_install.info", "deleted") => true,
-        // A machine whose firmware came with its boards has no such package.
+        // A machine whose firmware was delivered with its boards has no such package.
         ("version.info", "deleted") if path.contains("/firmware/") => true,
         // Python itself is not run, and an interpreter may be a wrapper script.
         ("python3.11", "halved" | "emptied" | "replaced") => true,
@@ -97,7 +97,7 @@ fn broken(bytes: &[u8], way: &str) -> Option<Vec<u8>> {
 }
 
 fn names(scan: &Scan, wanted: &[String]) -> bool {
-    // Findings and results alone: the facts name every file.
+    // Only findings and results, because the facts name every file.
     let said = format!("{}{}", scan.report["findings"], scan.report["checks"]);
     wanted.iter().any(|name| said.contains(name.as_str()))
 }

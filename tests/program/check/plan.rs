@@ -1,4 +1,5 @@
-//! `check --plan`: every error has an answer, no step stands twice, and what was chosen fits.
+//! `check --plan`: every error has a step, no step occurs twice, and the selected versions are
+//! compatible.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use crate::support::recipe;
 use crate::support::scan::{Bench, Scan};
 use crate::support::tree::Tree;
 
-/// The checks whose findings the choice of versions answers.
+/// Whether the selection of versions resolves the findings of a check.
 fn is_about_versions(scan: &Scan, id: &str) -> bool {
     let plan = &scan.report["plan"];
     ["tested", "untested"].iter().any(|member| {
@@ -40,7 +41,7 @@ fn every_error_of_every_machine_has_an_answer() {
                 wrong.push(format!("{name}: nothing answers {id}"));
             }
         }
-        // The order is that of the phases, and nothing is done twice.
+        // The order is that of the phases, and no step is repeated.
         let order = [
             None,
             Some("host"),
@@ -63,7 +64,7 @@ fn every_error_of_every_machine_has_an_answer() {
         if scan.ids("error").is_empty() && !steps(&scan).is_empty() {
             wrong.push(format!("{name}: steps without an error: {runs:?}"));
         }
-        // Errors that are left are contradictions of the choice.
+        // Remaining errors contradict the selection.
         let left = scan.report["plan"]["remaining"].as_array().unwrap();
         if left.iter().any(|found| found["severity"] == "error") {
             wrong.push(format!("{name}: {left:?}"));
@@ -83,7 +84,7 @@ fn commands(name: &str, change: impl FnOnce(&mut Tree), args: &[&str]) -> Vec<St
 
 #[test]
 fn versions_are_chosen_together() {
-    // The torch of the pinned torch_npu comes with it.
+    // The torch of the pinned torch_npu is installed with it.
     let commands_of = |name| commands(name, |_| {}, &[]);
     let python = "/usr/local/python3.11.14/bin/python3 -m pip install";
     assert_eq!(
@@ -93,27 +94,27 @@ fn versions_are_chosen_together() {
             format!("{python} torch_npu==2.7.1 pyyaml setuptools 'numpy<2'"),
         ]
     );
-    // Whatever installs vLLM brings a torch of its own: both are put right afterwards.
+    // Installing vLLM also installs another torch: both are corrected afterwards.
     let pair = commands_of("f16-vllm-pair");
     assert_eq!(pair.len(), 3, "{pair:?}");
     assert!(pair[0].ends_with("vllm==0.11.0"), "{pair:?}");
     assert!(pair[1].ends_with("torch==2.7.1") && pair[2].ends_with("torch_npu==2.7.1"), "{pair:?}");
-    // A container cannot change its driver, so the CANN is the one that gives way, with all of its
-    // parts and what needs it.
+    // A container cannot change its driver, so CANN is changed, with all of its parts and the
+    // packages that need it.
     let older = commands_of("f13-driver-too-old");
     assert!(older.iter().any(|run| run.contains("toolkit_8.5.2")), "{older:?}");
     assert!(older.iter().any(|run| run.contains("nnal_8.5.2")), "{older:?}");
     assert!(!older.iter().any(|run| run.contains("driver")), "{older:?}");
-    // Only the operators of another chip are exchanged.
+    // Only the operators of the wrong chip are replaced.
     assert_eq!(
         commands_of("f11-wrong-chip"),
         ["bash Atlas-A3-cann-kernels_8.3.RC1_linux-aarch64.run --install"]
     );
-    // What the goal asks for and is not there is chosen for the torch and CANN that are.
+    // Missing packages of the goal are selected for the installed torch and CANN.
     let serving = commands("ok-host-910b", |_| {}, &["--profile", "vllm"]);
     let at = |word: &str| serving.iter().position(|run| run.contains(word));
     assert!(at(" vllm==").is_some() && at(" vllm==") < at(" vllm-ascend=="), "{serving:?}");
-    // A new environment has nothing to install again.
+    // A new environment has nothing to reinstall.
     let fresh = commands_of("f20-python-unsupported");
     assert!(fresh[0].starts_with("python3.11 -m venv"), "{fresh:?}");
     assert!(fresh.iter().all(|run| !run.contains("--force-reinstall")), "{fresh:?}");
@@ -130,7 +131,7 @@ fn scripts_read_well() {
             let (code, text, errors) = run(&args);
             assert_eq!((code, errors.as_str()), (i32::from(!name.starts_with("ok")), ""));
             insta::assert_snapshot!(format!("plan_{name}_{lang}"), text);
-            // It is a script, whatever else it is.
+            // It is a valid script in any case.
             let script = dir.path().join("plan.sh");
             std::fs::write(&script, &text).unwrap();
             let parsed = std::process::Command::new("bash").arg("-n").arg(&script).output();

@@ -1,5 +1,5 @@
-//! What the text of SARIF 2.1.0 asks beyond members that have to be there, held by the logs of
-//! whole machines. (The schema itself is the text of others, and is not kept here.)
+//! Requirements of the text of SARIF 2.1.0 beyond required members, tested with the logs of
+//! complete machines. (The schema itself is third-party text, and is not stored here.)
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const LEVELS: &[&str] = &["none", "note", "warning", "error"];
 /// Section 3.33.7 names kinds of logical locations; others are allowed, but not empty ones.
 const VERSION: &str = "2.1.0";
 
-/// RFC 3986: a reference without spaces, control characters and what has to be escaped.
+/// RFC 3986: a reference without spaces, control characters and characters that must be escaped.
 fn is_uri_reference(text: &str) -> bool {
     let plain =
         |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
@@ -131,7 +131,7 @@ fn logs_are_what_the_specification_asks() {
     let mut wrong = Vec::new();
     let mut results = 0;
     let keep = std::env::var_os("SARIF_KEEP");
-    // All of them take a minute; for a comparison with the schema they are kept.
+    // All of them take a minute; they are written only for a comparison with the schema.
     let step = if keep.is_some() { 1 } else { 4 };
     for (name, recipe) in recipe::all().into_iter().step_by(step) {
         let dir = tempfile::tempdir().unwrap();

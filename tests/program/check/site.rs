@@ -1,4 +1,4 @@
-//! What a site expects of its machines: `[expect]`, `--expect-from`, `--baseline`.
+//! Expectations of a site for its machines: `[expect]`, `--expect-from`, `--baseline`.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -42,7 +42,7 @@ fn link(report: &Value) -> String {
     link.map_or("none", |link| link["state"].as_str().unwrap()).to_owned()
 }
 
-/// Each expectation with a value that holds, and one that does not.
+/// Each expectation with a value that matches, and one that does not.
 #[test]
 fn each_expectation_holds_or_is_told() {
     let dir = recipe::beside("ok-host-910b");
@@ -196,7 +196,7 @@ fn each_expectation_holds_or_is_told() {
     }
 }
 
-/// The example of the page is one: it is read, and each of its entries is judged.
+/// The example of the page is valid: it is read, and each of its entries is evaluated.
 #[test]
 fn the_example_of_the_page_is_read() {
     let page =
@@ -215,7 +215,7 @@ fn the_example_of_the_page_is_read() {
     }
 }
 
-/// What is not known is neither a pass nor a finding.
+/// An unknown value is neither a pass nor a finding.
 #[test]
 fn what_is_not_known_is_inconclusive() {
     let dir = recipe::beside("ok-host-910b");
@@ -226,13 +226,13 @@ fn what_is_not_known_is_inconclusive() {
         "[expect.mounts]\n\"/data\" = false\n",
         "[expect.files]\n\"/etc/os-release\" = { mode = \"0644\" }\n",
         "[expect]\nchip = \"910B3\"\n",
-        // A warning does not hide that nothing is known of the other.
+        // A warning does not hide that the other value is unknown.
         "[expect.limits]\nnofile = 1\nshm = { is = \"1TiB\", level = \"warning\" }\n",
     ] {
         let (code, report, errors) = check(dir.path(), expect, &[]);
         assert_eq!((code, link(&report).as_str()), (3, "not_examined"), "{expect} {errors}");
     }
-    // Without expectations nothing is said of them.
+    // Without expectations, the report does not mention them.
     let (code, report, _) = check(dir.path(), "", &[]);
     assert_eq!((code, link(&report).as_str()), (0, "none"));
     assert!(!report.to_string().contains("SITE-"));
@@ -259,7 +259,7 @@ fn levels_messages_and_skips_are_those_of_the_site() {
         (&"error".into(), &"Site note: no".into())
     );
     assert!(package["evidence"].to_string().contains("site.toml:6"), "{package}");
-    // A known deviation, until a day.
+    // A known deviation, with an end date.
     let skip =
         "[[skip]]\nid = \"SITE-HARDWARE\"\nreason = \"one card is away\"\nuntil = 2099-01-31\n";
     let (code, report, _) = check(dir.path(), &format!("{skip}[expect]\nnpus = 16\n"), &[]);
@@ -298,13 +298,13 @@ fn a_healthy_machine_gives_the_expectations_for_others() {
     assert!(text.contains("npus = 8\n") && text.contains("torch = \"==2.7.1\""), "{text}");
     let (code, report, _) = check(path, &text, &[]);
     assert_eq!((code, link(&report).as_str()), (0, "shown"), "{:?}", found(&report));
-    // A device less: every other check passes.
+    // One device less: every other check passes.
     std::fs::remove_dir_all(path.join("machine")).unwrap();
     Spec { npus: 7, ..Spec::default() }.build().write(&path.join("machine"));
     let (code, report, _) = check(path, "[expect]\nnpus = 8\n", &[]);
     assert_eq!((code, found(&report).len()), (1, 1), "{report}");
     assert_eq!(check(path, "", &[]).0, 0);
-    // A machine that fails is no model, and no other document is.
+    // A failing machine cannot be the reference, and neither can another document.
     let bad = recipe::beside("f09-not-in-group");
     let (_, report, _) = run(bad.path(), &["check", "--sysroot", "machine", "--json"]);
     std::fs::write(bad.path().join("bad.json"), report).unwrap();
@@ -316,7 +316,7 @@ fn a_healthy_machine_gives_the_expectations_for_others() {
     }
 }
 
-/// One file judges all hosts of a cluster, whatever their own checks were told.
+/// One file applies to all hosts of a cluster, whatever the settings of their own checks.
 #[test]
 fn a_fleet_is_judged_by_one_file() {
     let dir = tempfile::tempdir().unwrap();
@@ -342,7 +342,7 @@ fn a_fleet_is_judged_by_one_file() {
     assert!(text.contains("Number of NPUs: 7 (expected 8)") && text.contains("n3"), "{text}");
     assert!(!text.contains("Number of NPUs: 8"), "{text}");
     assert_eq!(merge("[expect]\nnpus = { min = 7 }\n").0, merge("").0);
-    // What the reports do not know settles nothing.
+    // Values missing in the reports decide nothing.
     std::fs::remove_file(dir.path().join("reports/n3.json")).unwrap();
     assert_eq!(merge("").0, 0);
     let (code, report) = merge("[expect.limits]\nnofile = 1\n");
@@ -360,7 +360,7 @@ fn two_states_of_a_host_are_compared() {
     let (code, text, _) = run(path, &compared);
     let report: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((code, report["baseline"]["changes"].as_array().unwrap().len()), (0, 0), "{text}");
-    // An upgrade of torch alone.
+    // An upgrade of only torch.
     let metadata =
         path.join("machine/root/venv/lib/python3.11/site-packages/torch-2.7.1.dist-info/METADATA");
     let old = std::fs::read_to_string(&metadata).unwrap();
@@ -368,7 +368,7 @@ fn two_states_of_a_host_are_compared() {
     let version = path.join("machine/root/venv/lib/python3.11/site-packages/torch/version.py");
     let old = std::fs::read_to_string(&version).unwrap();
     std::fs::write(&version, old.replace("2.7.1", "2.8.0")).unwrap();
-    // pip writes RECORD anew; without one nothing is compared with it, which is said.
+    // pip rewrites RECORD; without one, nothing is compared with it, which is reported.
     std::fs::remove_file(metadata.with_file_name("RECORD")).unwrap();
     let (code, text, _) = run(path, &compared);
     let report: Value = serde_json::from_str(&text).unwrap();

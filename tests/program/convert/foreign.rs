@@ -1,11 +1,11 @@
-//! A tree that came from somebody else: what lies in it reaches nothing outside, and gains nothing.
+//! An untrusted tree: its content accesses nothing outside, and gains no rights.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use super::trees::{AFTER, BEFORE, Tree, content_of};
 
-/// A journal that says that a run was interrupted, in a tree with this source.
+/// A journal of an interrupted run, in a tree with this source.
 fn interrupted(source: &str, mode: u32) -> Tree {
     let tree = Tree::new(&[("a.py", BEFORE)]);
     tree.convert(&[]).ended(0);
@@ -121,7 +121,7 @@ fn a_file_and_its_directory_are_converted_together() {
     }
 }
 
-/// Nothing of one root is taken back where the journal of another is of no use.
+/// No root is undone if the journal of another is unusable.
 #[test]
 fn an_undo_looks_at_all_roots_first() {
     let tree = Tree::new(&[("a/x.py", BEFORE), ("b/x.py", BEFORE)]);

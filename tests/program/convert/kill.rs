@@ -1,4 +1,4 @@
-//! Killed at any moment: every file is the old one or the new one, and the tree comes back.
+//! Killed at any time: every file is the old one or the new one, and the tree can be restored.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::trees::{AFTER, BEFORE, Content, Tree};
 
 const FILES: usize = 300;
 
-/// How often; all of issue 3's hundred with `ASCEND_DOCTOR_KILLS=100`.
+/// The number of trials; the hundred of issue 3 with `ASCEND_DOCTOR_KILLS=100`.
 fn trials() -> u32 {
     std::env::var("ASCEND_DOCTOR_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(12)
 }
@@ -25,8 +25,8 @@ fn tree() -> Tree {
 /// The file that is replaced first.
 const FIRST: &str = "d0/f0.py";
 
-/// Starts a conversion and kills it after `wait`, which begins with the run or, `late`, when it
-/// has replaced its first file; whether it was killed before its end.
+/// Starts a conversion and kills it after `wait`, which begins with the run or, if `late`, when it
+/// has replaced its first file. Returns whether it was killed before its end.
 fn killed(tree: &Tree, wait: Duration, late: bool) -> bool {
     let number = || std::fs::metadata(tree.path(FIRST)).unwrap().ino();
     let first = number();
@@ -59,7 +59,7 @@ fn is_temporary(path: &Path) -> bool {
     name.starts_with(".ascend-doctor-") && name.ends_with(".tmp")
 }
 
-/// How many files are new; every other one is old.
+/// The number of new files; all others are old.
 fn new_files(before: &Content, now: &Content) -> usize {
     let mut new = 0;
     for (path, (mode, bytes)) in before {
@@ -94,7 +94,7 @@ fn a_killed_run_leaves_old_or_new_files_and_is_finished_or_undone() {
         random ^= random >> 7;
         random ^= random << 17;
         let share = f64::from(u32::try_from(random >> 40).unwrap()) / f64::from(1 << 24);
-        // The files are replaced in some milliseconds.
+        // The files are replaced within a few milliseconds.
         let late = trial % 4 < 2;
         let wait = if late { Duration::from_millis(4) } else { length };
         if !killed(&tree, wait.mul_f64(share), late) {
@@ -107,7 +107,7 @@ fn a_killed_run_leaves_old_or_new_files_and_is_finished_or_undone() {
         }
         if trial % 2 == 0 {
             let undone = tree.convert(&["--undo"]);
-            // Before the journal was written there is nothing to take back.
+            // Before the journal is written, there is nothing to undo.
             assert!([0, 2].contains(&undone.status), "{}{}", undone.stdout, undone.stderr);
             assert_eq!(tree.content(), before);
         } else {

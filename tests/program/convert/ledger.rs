@@ -1,4 +1,4 @@
-//! The ledger: every mention of CUDA in exactly one class, counted again by other means.
+//! The ledger: every mention of CUDA in exactly one class, counted by an independent method.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::trees::Tree;
 
-/// The words that count anywhere, in any case.
+/// The words counted anywhere, in any case.
 const WORDS: &[&str] = &["cuda", "nccl", "nvidia", "cudnn", "cublas", "gpu", "tensorrt", "triton"];
 
-/// A tree with each class and kind of file, and nothing unexplained.
+/// A tree with each class and kind of file, and no unexplained mention.
 const EXPLAINED: &[(&str, &str)] = &[
     (
         "train.py",
@@ -27,7 +27,7 @@ const EXPLAINED: &[(&str, &str)] = &[
     ("Makefile", "# gpu\nall:\n\techo GPU\n"),
 ];
 
-/// Counts tokens without the program: the longest word at each place, from left to right.
+/// Counts tokens without the program: the longest word at each position, from left to right.
 fn count(text: &str, words: &[String]) -> usize {
     let text = text.to_ascii_lowercase();
     let goes_on = |byte: Option<&u8>| {
@@ -106,7 +106,7 @@ fn every_mention_is_in_one_class_and_has_its_witness() {
     );
     assert_eq!(classes(&ledger, "dispatch.py"), ["npu_sibling"]);
     assert_eq!(classes(&ledger, "README.md"), ["prose", "prose"]);
-    // A witness is a line that shows the reason.
+    // The evidence is a line that shows the reason.
     for file in ledger["files"].as_array().unwrap() {
         for entry in file["entries"].as_array().unwrap() {
             if entry["class"] == "kept" && entry["reason"] == "own_name" {

@@ -1,4 +1,4 @@
-//! `convert` from outside: what it writes, what it refuses, and that nothing is ever lost.
+//! `convert` from outside: its output, its refusals, and the guarantee that nothing is ever lost.
 #![expect(
     clippy::disallowed_methods,
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Elsewhere, as a patch, or not at all.
+//! Output elsewhere, as a patch, or none.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::process::{Command, Stdio};
@@ -27,7 +27,7 @@ fn patch_applies_the_patch_of_a_tree() {
     applies_patch_of_a_tree(&["patch", "-s", "-p1", "--binary"]);
 }
 
-/// The patch of a tree makes the same files as the conversion.
+/// The patch of a tree produces the same files as the conversion.
 fn applies_patch_of_a_tree(program: &[&str]) {
     let tree =
         Tree::new(&[("a.py", BEFORE), ("sub dir/b.py", BEFORE), ("old.py", "print 'cuda'\n")]);
@@ -106,7 +106,7 @@ fn contradictions_are_refused() {
     ] {
         tree.convert(args).ended(2);
     }
-    // As audit-ops refuses it: of a version that nobody knows nothing can be said.
+    // Rejected as by audit-ops, because an unknown version has no data.
     for unknown in ["torch_npu==99", "2.3.0"] {
         tree.convert(&["--target", unknown]).ended(2).said("unknown value");
     }

@@ -1,4 +1,4 @@
-//! What is said about a conversion, in every format.
+//! The reports on a conversion, in every format.
 
 use serde_json::Value;
 
@@ -72,7 +72,7 @@ fn a_report_goes_to_a_file() {
     assert_eq!(json["result"], "planned");
 }
 
-/// One page: no script, nothing loaded, nothing from the sources as markup.
+/// One page: no script, nothing loaded, no text of the sources as markup.
 #[test]
 fn the_page_stands_alone() {
     let run = tree().convert(&["--dry-run", "--format", "html"]).ended(1);
@@ -87,12 +87,12 @@ fn the_page_stands_alone() {
             page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
         assert_eq!(open, page.matches(&format!("</{tag}>")).count(), "{tag}");
     }
-    // The flagged place stands inside its file, with what to do.
+    // The flagged place is shown inside its file, with the fix.
     let file = &page[page.find("project/b.py</b>").unwrap()..];
     assert!(file.contains("class=\"note\""));
 }
 
-/// Every place is a result of its own, by a path that a code-scanning service resolves.
+/// Every place is a separate result, with a path that a code-scanning service resolves.
 #[test]
 fn sarif_names_every_place() {
     let tree = Tree::new(&[(

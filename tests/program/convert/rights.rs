@@ -1,4 +1,4 @@
-//! Files that this user may not replace: each stays as it is, with the reason and its remedy.
+//! Files that this user may not replace: each is unchanged, with the reason and the fix.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -19,8 +19,8 @@ fn convert(place: &Place, args: &[&str]) -> Run {
     Run::of(place.program().arg("convert").args(args).output().unwrap())
 }
 
-/// Shared trees: what belongs to another user or to a group of others keeps its owner. Only root
-/// can make such a tree; other users convert their own files, which keep owner, group and mode.
+/// Shared trees: files of other users and groups keep their owner. Only root can create such a
+/// tree; other users convert their own files, which keep owner, group and mode.
 #[test]
 fn nobody_loses_a_file_by_its_conversion() {
     if is_root() {
@@ -74,7 +74,7 @@ fn converts_a_shared_tree() {
         assert_eq!(read(&work.join(name)), BEFORE, "{name}");
     }
     assert_eq!(read(&work.join("mine.py")), AFTER);
-    // Nothing is left lying beside them, and what was written is taken back.
+    // No temporary files remain next to them, and the written files are undone.
     convert(&place, &["-r", ".", "--undo"]).ended(0);
     assert_eq!(std::fs::read_dir(&work).unwrap().count(), 4);
     assert_eq!(read(&work.join("mine.py")), BEFORE);

@@ -1,4 +1,4 @@
-//! Which changes a run makes, and how it ends.
+//! The changes that a run makes, and its exit status.
 
 use serde_json::Value;
 

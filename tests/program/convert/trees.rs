@@ -1,4 +1,4 @@
-//! Trees of sources, the program run on them, and what they hold afterwards.
+//! Trees of sources, the program run on them, and the resulting content.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A source with one place to change, and what becomes of it.
+/// A source with one place to change, and its result.
 pub(crate) const BEFORE: &str = "import torch\nx = torch.zeros(1, device='cuda')\n";
 pub(crate) const AFTER: &str = "import torch\nimport torch_npu\nx = torch.zeros(1, device='npu')\n";
 
@@ -16,7 +16,7 @@ pub(crate) struct Tree {
     dir: TempDir,
 }
 
-/// What a tree holds: path, then content with mode, or the target of a link.
+/// The content of a tree: path, then content with mode, or the target of a link.
 pub(crate) type Content = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
 impl Tree {
@@ -54,26 +54,26 @@ impl Tree {
         String::from_utf8(std::fs::read(self.path(name)).unwrap()).unwrap()
     }
 
-    /// All that is in the root, without the journal.
+    /// The content of the root, without the journal.
     pub(crate) fn content(&self) -> Content {
         let mut content = content_of(&self.root());
         content.retain(|path, _| !path.starts_with(".ascend-doctor"));
         content
     }
 
-    /// Runs `convert -r project` with further arguments, beside the root.
+    /// Runs `convert -r project` with further arguments, next to the root.
     pub(crate) fn convert(&self, args: &[&str]) -> Run {
         let mut all = vec!["-r", "project"];
         all.extend_from_slice(args);
         self.run(&all)
     }
 
-    /// Runs `convert` beside the root.
+    /// Runs `convert` next to the root.
     pub(crate) fn run(&self, args: &[&str]) -> Run {
         Run::of(self.command().args(args).output().unwrap())
     }
 
-    /// The program, about to run `convert` beside the root.
+    /// A command that runs `convert` next to the root.
     pub(crate) fn command(&self) -> Command {
         let mut command = program();
         command.current_dir(self.around()).arg("convert");
@@ -81,7 +81,7 @@ impl Tree {
     }
 }
 
-/// All that is below a directory.
+/// All entries below a directory.
 pub(crate) fn content_of(root: &Path) -> Content {
     let mut content = Content::new();
     for entry in walkdir::WalkDir::new(root).min_depth(1) {
@@ -101,7 +101,7 @@ pub(crate) fn content_of(root: &Path) -> Content {
     content
 }
 
-/// The program in an environment without anything that changes its output.
+/// The program in an environment without variables that change its output.
 pub(crate) fn program() -> Command {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("ascend-doctor"));
     command.env_clear().env("ASCEND_DOCTOR_NOW", "1795392000");
@@ -111,7 +111,7 @@ pub(crate) fn program() -> Command {
     command
 }
 
-/// How a run ended.
+/// The result of a run.
 pub(crate) struct Run {
     pub(crate) status: i32,
     pub(crate) stdout: String,
@@ -128,14 +128,14 @@ impl Run {
         }
     }
 
-    /// Asserts the status, and shows all on failure.
+    /// Asserts the status, and shows all output on failure.
     #[track_caller]
     pub(crate) fn ended(self, status: i32) -> Self {
         assert_eq!(self.status, status, "{}\n{}", self.stdout, self.stderr);
         self
     }
 
-    /// Asserts that it said something.
+    /// Asserts that the output contains `words`.
     #[track_caller]
     pub(crate) fn said(self, words: &str) -> Self {
         // Reports wrap lines.

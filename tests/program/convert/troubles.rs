@@ -1,4 +1,4 @@
-//! What stands in the way: a clear word each, and nothing is lost.
+//! Obstacles to a conversion: each has a clear message, and nothing is lost.
 
 use std::os::unix::fs::symlink;
 use std::process::Command;
@@ -103,14 +103,14 @@ fn a_report_that_cannot_be_written_is_told_beside_what_was() {
     assert_eq!(tree.read("a.py"), BEFORE);
 }
 
-/// A file with two names in the tree is converted under both, and one outside keeps its content.
+/// A file with two names in the tree is converted under both, and a name outside keeps its content.
 #[test]
 fn hard_links_are_replaced_one_by_one() {
     let tree = Tree::new(&[("a.py", BEFORE)]);
     let outside = tree.around().join("outside.py");
     std::fs::hard_link(tree.path("a.py"), tree.path("b.py")).unwrap();
     std::fs::hard_link(tree.path("a.py"), &outside).unwrap();
-    // One of its three names is not converted: that is told once, and no word of the others.
+    // One of its three names is not converted: that is reported once, without naming it.
     let run = tree.convert(&["--json"]).ended(0);
     assert_eq!((tree.read("a.py"), tree.read("b.py")), (AFTER.to_owned(), AFTER.to_owned()));
     assert_eq!(std::fs::read_to_string(&outside).unwrap(), BEFORE);
@@ -126,13 +126,13 @@ fn hard_links_are_replaced_one_by_one() {
     let run = tree.convert(&["--undo", "--json"]).ended(0);
     let report: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
     assert_eq!(told(&report), [("\"undone\"".to_owned(), 2)]);
-    // Where both names are converted, none keeps the old content.
+    // If both names are converted, none keeps the old content.
     std::fs::remove_file(&outside).unwrap();
     std::fs::remove_file(tree.path("b.py")).unwrap();
     std::fs::hard_link(tree.path("a.py"), tree.path("b.py")).unwrap();
     tree.convert(&[]).ended(0).said("2 hard-linked names are converted");
     tree.convert(&["--undo"]).ended(0).said("2 files were restored without");
-    // A file with one name needs no word.
+    // A file with one name needs no message.
     let run = tree.convert(&[]).ended(0);
     assert!(!run.stdout.contains("CONVERT-LINKS"), "{}", run.stdout);
 }
@@ -146,7 +146,7 @@ fn excludes_take_the_forms_of_musa_converter() {
         .said("`-e nothing.py` excluded nothing");
     let names = ["a.py", "b.py", "d/c.py", "e.py"].map(|name| tree.read(name));
     assert_eq!(names, [BEFORE, BEFORE, BEFORE, AFTER]);
-    // A patch stays one; what excluded nothing is told beside it.
+    // The patch stays on standard output; an exclude without effect is reported on standard error.
     let run = tree.convert(&["--diff", "-e", "nothing.py"]).ended(0);
     assert!(!run.stdout.contains("nothing.py"), "{}", run.stdout);
     assert!(run.stderr.contains("`-e nothing.py` excluded nothing"), "{}", run.stderr);
@@ -179,11 +179,11 @@ fn what_git_does_not_have_is_not_overwritten_unasked() {
     tree.convert(&[]).ended(0);
     let status = Command::new("git").args(["status", "-s"]).current_dir(tree.root()).output();
     assert_eq!(String::from_utf8(status.unwrap().stdout).unwrap(), " M a.py\n M b.py\n");
-    // What a conversion left uncommitted is no obstacle: there is nothing more to change.
+    // Uncommitted results of a conversion are no obstacle: there is nothing more to change.
     tree.convert(&[]).ended(0);
 }
 
-/// A work tree of which git says nothing is none without changes.
+/// A work tree with an unknown state does not count as clean.
 #[test]
 fn what_git_cannot_say_is_not_overwritten_unasked() {
     let tree = Tree::new(&[("a.py", BEFORE)]);
@@ -191,7 +191,7 @@ fn what_git_cannot_say_is_not_overwritten_unasked() {
     assert!(git(&tree, &["add", "."]) && git(&tree, &["commit", "-qm", "m"]));
     tree.write("a.py", format!("{BEFORE}# mine\n").as_bytes());
     let before = tree.content();
-    // The path that is told is the one that the user named.
+    // The reported path is the one that the user named.
     let run = tree.convert(&[]).ended(1);
     assert!(!run.stdout.contains(tree.around().to_str().unwrap()), "{}", run.stdout);
     let without_git = |args: &[&str]| {
@@ -225,7 +225,7 @@ fn journals_that_cannot_be_used_say_what_to_do() {
     tree.convert(&[]).ended(0).said("1 file written");
 }
 
-/// What a copy cannot be written to is told by its own name.
+/// A failed copy is reported with the name of its target.
 #[test]
 fn a_copy_that_does_not_fit_names_its_target() {
     let tree = Tree::new(&[("a.py", BEFORE)]);
@@ -258,12 +258,12 @@ fn a_root_that_is_read_only_is_refused() {
     assert_eq!(std::fs::read_to_string(&source).unwrap(), BEFORE);
 }
 
-/// A file that grows to five times its size, so that its original fits where it does not.
+/// A file that grows to five times its size, so that its original fits where the result does not.
 fn growing() -> String {
     "from torch import fork_rng as f\n".to_owned() + &"f()\n".repeat(5_000)
 }
 
-/// A full disk, played by a limit on the size of files: the third file does not fit.
+/// A full disk, simulated by a limit on the size of files: the third file does not fit.
 #[test]
 fn a_full_disk_leaves_everything_as_it_was() {
     let tree = Tree::new(&[("a.py", BEFORE), ("b.py", BEFORE)]);
@@ -282,7 +282,7 @@ fn a_full_disk_leaves_everything_as_it_was() {
     assert_eq!(content_of(tree.around()), before);
 }
 
-/// Without the trap the limit kills the program in the middle.
+/// Without the trap, the limit kills the program during the run.
 #[test]
 fn a_limit_that_kills_is_undone() {
     let tree = Tree::new(&[("a.py", BEFORE), ("b.py", BEFORE)]);
@@ -302,7 +302,7 @@ fn a_limit_that_kills_is_undone() {
     assert_eq!(tree.content(), before);
 }
 
-/// A file that somebody writes to all the time ends as his or as ours, never as a mixture.
+/// A file that another program writes all the time ends with either content, never with a mixture.
 #[test]
 fn a_file_that_changes_meanwhile_is_left_alone() {
     let files: Vec<(String, String)> =

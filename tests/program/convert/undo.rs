@@ -1,4 +1,4 @@
-//! In place, twice, and back.
+//! Conversions in place, twice, and undone.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -89,7 +89,7 @@ fn several_roots_and_files_are_taken_back_by_the_same_words() {
     assert_eq!(after, before);
 }
 
-/// The journal is not something that git should see.
+/// git must not see the journal.
 #[test]
 fn the_journal_is_ignored_by_git() {
     let tree = Tree::new(&[("a.py", BEFORE)]);

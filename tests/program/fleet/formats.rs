@@ -1,4 +1,4 @@
-//! Every format, and the numbers for Prometheus by a parser that others wrote.
+//! Every format, and the numbers for Prometheus with a third-party parser.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -64,7 +64,7 @@ fn the_file_of_metrics_is_replaced_as_a_whole() {
     assert!(text.contains("error[FLEET-ADDRESS]"), "the report is written too");
     let metrics = std::fs::read_to_string(&file).unwrap();
     assert!(metrics.ends_with("# EOF\n") && metrics.contains("state=\"clean\"} 6"), "{metrics}");
-    // What is there keeps its mode, as its owner chose it.
+    // An existing file keeps its mode.
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
     assert_eq!(left.len(), 2, "a temporary file is left: {left:?}");

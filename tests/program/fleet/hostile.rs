@@ -1,4 +1,4 @@
-//! Reports that want to do harm: whoever can write one may not deceive those who merge it.
+//! Malicious reports: an author of one must not deceive the users who merge it.
 
 use serde_json::json;
 
@@ -48,7 +48,7 @@ fn huge_values_are_cut() {
     });
     let (code, merged) = merge(&all, &[]);
     assert!(merged.to_string().len() < 8_000_000, "{}", merged.to_string().len());
-    // What was left out is said and leaves its link open; a host with another CANN fails anyway.
+    // Omitted reports are listed and leave their link open; a host with another CANN fails anyway.
     assert_eq!(code, 1);
     let links = merged["coverage"].as_array().unwrap();
     let state = |id: &str| links.iter().find(|link| link["id"] == id).unwrap()["state"].clone();
@@ -93,7 +93,7 @@ fn clocks_from_the_future_and_the_past() {
     assert_eq!(found(&merged), ["FLEET-CLOCK/ahead", "FLEET-CLOCK/behind"]);
     assert_eq!(code, 0);
     assert!(merged.to_string().contains("behind by up to"));
-    // Reports that lay about for days say nothing about clocks.
+    // Reports with old times are no evidence about clocks.
     let old =
         reports(6, |number, report| report["taken"] = json!(now() - 1000 * i64::from(number)));
     assert_eq!(found(&merge(&old, &[]).1), [""; 0]);
@@ -110,7 +110,7 @@ fn lists_of_hosts_without_end() {
     }
 }
 
-/// What is named as a report and is none is told; a pipe to which nobody writes is not waited for.
+/// A file named as a report that is not one is reported; a pipe without a writer does not block.
 #[test]
 fn pipes_and_links_that_lead_nowhere() {
     let (_dir, path) = written(&reports(2, |_, _| ()));

@@ -1,4 +1,4 @@
-//! What is compared, who is missing, and what it means for the exit code.
+//! Compared values, missing hosts, and the resulting exit status.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn a_healthy_cluster_is_clean() {
     let cann = &merged["fleet"]["groups"][0]["components"]["cann"];
     assert_eq!(cann["majority"], "8.3.RC1");
     assert_eq!(cann["values"][0]["hosts"], json!(["node[001-012]"]));
-    // One machine alone is nothing to compare, and no fault.
+    // A single machine has nothing to compare, which is not a fault.
     assert_eq!(merge(&reports(1, |_, _| ()), &[]).0, 0);
 }
 
@@ -116,7 +116,7 @@ fn addresses_are_compared_across_hosts() {
 
 #[test]
 fn networks_of_racks_and_copied_addresses_are_no_errors() {
-    // Each rack has a network of its own, routed by what hccn.conf does not say.
+    // Each rack has a separate network, with routes outside of hccn.conf.
     let racks = reports(9, |number, report| {
         for device in 0..8 {
             let own = format!("10.{}.{number}.{device}", number % 3);
@@ -124,13 +124,13 @@ fn networks_of_racks_and_copied_addresses_are_no_errors() {
         }
     });
     assert_eq!(found(&merge(&racks, &[]).1), [""; 0]);
-    // Machines for jobs of their own, set up by one script.
+    // Machines for independent jobs, configured by one script.
     let copied = reports(6, |_, report| {
         report["facts"]["net"]["hccn"]["addresses"] = json!({ "0": "192.168.100.100" });
     });
     let (code, merged) = merge(&copied, &[]);
     assert_eq!((code, found(&merged)), (0, vec!["FLEET-ADDRESS/copied".to_owned()]));
-    // Two containers of one machine see one device.
+    // Two containers of one machine share one device.
     let containers = reports(2, |number, report| {
         if number == 2 {
             report["host"]["boot"] = json!(format!("{:015x}b", 1));
@@ -204,14 +204,14 @@ fn who_is_silent_is_not_well() {
     let (code, merged) = merge(&["--expect", hosts]);
     assert_eq!((code, found(&merged)), (3, vec!["FLEET-HOSTS/missing".to_owned()]));
     assert_eq!(merged["fleet"]["missing"], json!(["node[005-006]"]));
-    // A damaged report is one too, and its host is not missed twice.
+    // A damaged report also counts, and its host is not listed twice as missing.
     let broken = format!("{path}/node005.json");
     std::fs::write(&broken, "{\"schema\": \"ascend-doctor/check/1\", ").unwrap();
     let (code, merged) = merge(&["--expect", hosts]);
     assert_eq!(code, 3);
     assert_eq!(merged["fleet"]["missing"], json!(["node006"]));
     assert_eq!(merged["fleet"]["unreadable"][0]["source"], "node005");
-    // What a host could not check itself is passed on.
+    // Checks that a host could not run are passed on.
     let mut one = report(5);
     one["no_verdict"] = json!([{ "en": "time was lacking", "zh": "超时" }]);
     put(std::path::Path::new(path), "node005", &one);
@@ -222,7 +222,7 @@ fn who_is_silent_is_not_well() {
     assert_eq!(merged["fleet"]["states"]["inconclusive"]["count"], 1);
 }
 
-/// The directory of one machine that may not be looked into hides its reports, and nobody else's.
+/// A closed directory of one machine hides only the reports of that machine.
 #[test]
 fn a_directory_that_is_closed_is_told_and_the_others_are_read() {
     let place = Place::new();
@@ -258,7 +258,7 @@ fn wrong_usage() {
     ] {
         assert_eq!(run(args).0, 2, "{args:?}");
     }
-    // Nothing at all is no verdict.
+    // Empty input is inconclusive.
     assert_eq!(run(&["fleet", "merge", "-"]).0, 3);
 }
 
@@ -273,7 +273,7 @@ fn the_newest_report_of_a_host_counts() {
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("Hosts with several reports of one kind (1): node002"), "{text}");
     assert!(!text.contains("7.0.0"), "{text}");
-    // `verify` beside `check` is no second report of a kind.
+    // A `verify` report next to one of `check` is not a duplicate.
     let verify = json!({ "schema": "ascend-doctor/verify/1", "subject": "node002",
         "host": { "name": "node002" }, "devices": [{ "soc": "Ascend910B3" }],
         "findings": [{ "id": "VERIFY-COMPUTE", "message": "wrong", "severity": "error",

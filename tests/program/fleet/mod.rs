@@ -1,9 +1,9 @@
 //! `fleet merge`: reports of many machines, healthy and not, as files, as streams, and hostile.
 //!
-//! - `site`: a small cluster, made of the report of a real run;
-//! - `merge`: what is compared, who is missing, exit codes;
-//! - `streams`: documents and lines as carriers deliver them;
-//! - `hostile`: reports that want to do harm;
+//! - `site`: a small cluster, based on the report of a real run;
+//! - `merge`: compared values, missing hosts, exit statuses;
+//! - `streams`: documents and lines in the forms of carriers;
+//! - `hostile`: malicious reports;
 //! - `formats`: every format, and the numbers for Prometheus.
 #![allow(
     clippy::disallowed_methods,

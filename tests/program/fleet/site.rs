@@ -24,17 +24,17 @@ fn program() -> Command {
     command
 }
 
-/// Exit code and output of a run.
+/// Exit status and output of a run.
 pub(crate) fn run(args: &[&str]) -> (i32, String, String) {
     fed(args, b"")
 }
 
-/// The same with something on standard input.
+/// The same with standard input.
 pub(crate) fn fed(args: &[&str], input: &[u8]) -> (i32, String, String) {
     fed_and_weighed(args, input).0
 }
 
-/// The same, and the most memory that it had when it had read its input, in KiB.
+/// The same, with the peak memory after it had read its input, in KiB.
 pub(crate) fn fed_and_weighed(args: &[&str], input: &[u8]) -> ((i32, String, String), u64) {
     let mut child = program()
         .args(args)
@@ -49,7 +49,7 @@ pub(crate) fn fed_and_weighed(args: &[&str], input: &[u8]) -> ((i32, String, Str
     let feeder = std::thread::spawn(move || {
         // The program may end before it has read everything.
         let _ = stdin.write_all(&input);
-        // What is left in the pipe is little; the program waits for more.
+        // The rest in the pipe is small; the program waits for more.
         let status = std::fs::read_to_string(status).unwrap_or_default();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
         peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.trim().parse().ok()).unwrap_or(0)
@@ -71,7 +71,7 @@ pub(crate) fn report(number: u32) -> Value {
     renamed(&BASE, number)
 }
 
-/// A report as that of another host of a cluster.
+/// A report, changed to that of another host of a cluster.
 pub(crate) fn renamed(report: &Value, number: u32) -> Value {
     let mut report = report.clone();
     let host = format!("node{number:03}");
@@ -121,7 +121,7 @@ pub(crate) fn put(dir: &Path, name: &str, report: &Value) {
     std::fs::write(dir.join(format!("{name}.json")), text).unwrap();
 }
 
-/// Exit code and report of a merge.
+/// Exit status and report of a merge.
 pub(crate) fn merge(reports: &[Value], more: &[&str]) -> (i32, Value) {
     let (_dir, path) = written(reports);
     let args = [&["fleet", "merge", "--json", path.to_str().unwrap()], more].concat();
@@ -130,7 +130,7 @@ pub(crate) fn merge(reports: &[Value], more: &[&str]) -> (i32, Value) {
     (code, value)
 }
 
-/// Ids and messages of the findings above information.
+/// Ids and messages of the findings above info.
 pub(crate) fn found(report: &Value) -> Vec<String> {
     let findings = report["findings"].as_array().unwrap().iter();
     let grave = findings.filter(|finding| finding["severity"] != "info");

@@ -1,4 +1,4 @@
-//! Documents and lines as carriers deliver them.
+//! Documents and lines in the forms of carriers.
 
 use std::fmt::Write as _;
 
@@ -28,7 +28,7 @@ fn documents_and_lines() {
     }
 }
 
-/// As `srun --label`, pdsh and clush mix the lines of hosts, with long ones cut.
+/// The mixed lines of hosts from `srun --label`, pdsh and clush, with long ones cut.
 #[test]
 fn lines_of_several_hosts_at_once() {
     let all = reports(3, |_, _| ());
@@ -73,24 +73,24 @@ fn stages_of_verify_are_passed_over() {
     let stage = r#"{"schema":"ascend-doctor/verify-stage/1","stage":"load"}"#;
     let (code, merged) = merge(&format!("{stage}\n{stage}\n{report}\n"));
     assert_eq!((code, &merged["fleet"]["hosts"]), (0, &Value::from(1)));
-    // Without the report at the end, the run was cut off.
+    // Without the report at the end, the run was interrupted.
     assert_eq!(merge(&format!("{stage}\n")).0, 3);
     let (code, merged) = merge(&format!("n1: {stage}\nn2: {report}\n"));
     assert_eq!((code, found(&merged).len()), (3, 1), "{merged}");
 }
 
-/// A stream is mostly noise where something went wrong: it is counted, and not kept.
+/// The stream of a failed run is mostly noise, which is counted and not stored.
 #[test]
 fn noise_takes_no_memory() {
     let lines = 1_500_000_u32;
     let mut noise = b"noise\n".repeat(lines as usize);
-    // Documents that are none are no more than lines, on lines of their own or on one.
+    // Invalid documents count as lines, on separate lines or on one.
     noise.extend_from_slice(&b"{}\n".repeat(200_000));
     noise.extend_from_slice(&b"{}".repeat(200_000));
     noise.extend_from_slice(b"\n");
     noise.extend_from_slice(reports(1, |_, _| ())[0].to_string().as_bytes());
     let ((code, text, _), peak) = fed_and_weighed(&["fleet", "merge", "--json", "-"], &noise);
-    // The noise alone has 10 MB; each line of it took a hundred bytes.
+    // Only the noise has 10 MB; each line of it used to take a hundred bytes.
     assert!(peak < 100 << 10, "{peak} KiB for {} bytes", noise.len());
     let merged: Value = serde_json::from_str(&text).unwrap();
     assert_eq!((code, &merged["fleet"]["hosts"]), (3, &Value::from(1)));

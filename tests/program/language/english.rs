@@ -1,14 +1,14 @@
 //! Finds English sentences in a Chinese text.
 //!
-//! Four English words in a row of which one is a word that only sentences have. What is in quotation
-//! marks or backticks, a command, and what a report quotes (evidence, a log line, official messages)
-//! may be English.
+//! A sentence is four consecutive English words, one of which occurs only in sentences. Text in
+//! quotation marks or backticks, commands, and quotations in a report (evidence, a log line,
+//! official messages) may be English.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// Words that names, paths, commands and lists of values do not have.
+/// Words that do not occur in names, paths, commands and lists of values.
 const FUNCTION_WORDS: [&str; 62] = [
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "has", "have", "had", "does",
     "did", "can", "cannot", "could", "will", "would", "should", "must", "may", "not", "no", "of",
@@ -16,7 +16,7 @@ const FUNCTION_WORDS: [&str; 62] = [
     "these", "those", "it", "its", "which", "who", "what", "when", "where", "if", "and", "or",
     "but", "as", "so", "only", "all", "any", "each", "every", "there", "they", "you", "your",
 ];
-/// Words in a row that make a sentence.
+/// The number of consecutive words in a sentence.
 const RUN: usize = 4;
 
 static QUOTED: LazyLock<Regex> =
@@ -62,7 +62,7 @@ fn is_sentence(words: &[&str]) -> bool {
     words.len() >= RUN && words.iter().any(|word| common(&word))
 }
 
-/// Removes the lines that a report quotes: evidence, official messages, references, commands and
+/// Removes the quoted lines of a report: evidence, official messages, references, commands and
 /// changes of files, each with the lines that continue it.
 fn without_quotations(text: &str) -> String {
     let mut quoted: Option<usize> = None;
@@ -78,7 +78,7 @@ fn without_quotations(text: &str) -> String {
             continue;
         }
         quoted = None;
-        // In a list of codes the official message is behind the symbol.
+        // In a list of codes, the official message is behind the symbol.
         if LABELS.iter().any(|label| words.starts_with(label)) || SYMBOL.is_match(words) {
             quoted = Some(start);
             continue;

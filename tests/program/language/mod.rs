@@ -1,5 +1,5 @@
-//! Texts for people, over all command lines of the tests: Chinese where Chinese is asked for, and
-//! at most 80 columns wide in both languages.
+//! Texts for users, over all command lines of the tests: in Chinese on request, and at most 80
+//! columns wide in both languages.
 //!
 //! - `runs`: the command lines and their output;
 //! - `english`: finds English sentences between Chinese ones;

@@ -1,4 +1,4 @@
-//! All command lines of the tests, with what they write for people.
+//! All command lines of the tests, with their output as text.
 
 use std::process::Command;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ pub(super) struct Run {
     pub(super) text: String,
 }
 
-/// Command lines that are wrong, each in another way.
+/// Invalid command lines, each in another way.
 pub(super) const USAGE_ERRORS: [&str; 32] = [
     "chekc",
     "hello",
@@ -50,7 +50,7 @@ pub(super) const USAGE_ERRORS: [&str; 32] = [
     "completions bsh",
 ];
 
-/// The subcommands, as words.
+/// The subcommands, with their parents.
 pub(super) fn subcommands() -> Vec<String> {
     fn add(command: &clap::Command, path: &str, found: &mut Vec<String>) {
         found.push(path.trim().to_owned());
@@ -77,7 +77,7 @@ fn text(program: &mut Command) -> String {
     [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat()
 }
 
-/// What a command line writes without a locale.
+/// The output of a command line without a locale.
 pub(super) fn plain(line: &str) -> String {
     text(program().args(line.split(' ').filter(|word| !word.is_empty())))
 }
@@ -124,7 +124,7 @@ pub(super) fn all(lang: &str) -> Vec<Run> {
 fn verdict_rows(lang: &str) -> Vec<Run> {
     let tables = tables();
     let rows = tables.iter().flat_map(|table| table.row.iter().map(move |row| (table, row)));
-    // English is looked at for its width only: a part of the rows has all layouts.
+    // English is checked only for its width: a part of the rows covers all layouts.
     let rows: Vec<_> = rows.step_by(if lang == "zh" { 1 } else { 4 }).collect();
     let (next, runs) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {

@@ -1,4 +1,4 @@
-//! The tests over all runs, which are made once for each language.
+//! The tests over all runs, which are executed once for each language.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use super::width::too_wide;
 static ENGLISH: LazyLock<Vec<Run>> = LazyLock::new(|| all("en"));
 static CHINESE: LazyLock<Vec<Run>> = LazyLock::new(|| all("zh"));
 
-/// Fails with the lines that `find` finds, by command line.
+/// Fails with the lines that `find` returns, by command line.
 fn refuse(runs: &[Run], find: fn(&str) -> Vec<String>) {
     let found: Vec<String> = runs
         .iter()
@@ -34,7 +34,7 @@ fn english_texts_fit_in_80_columns() {
     refuse(&ENGLISH, too_wide);
 }
 
-/// The language may stand before the subcommand and behind it, in each of them.
+/// The language option is accepted before and after the subcommand, in each of them.
 #[test]
 fn help_and_usage_errors_are_chinese_by_option() {
     for name in subcommands() {

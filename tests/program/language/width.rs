@@ -5,8 +5,8 @@ use unicode_width::UnicodeWidthStr as _;
 /// Columns of a terminal.
 const COLUMNS: usize = 80;
 
-/// Returns the lines that take more than 80 columns and could be broken: a line with one word that
-/// is too long by itself, such as a path, is as short as it can be. JSON has no lines for people.
+/// Returns the lines that take more than 80 columns and could be wrapped: a line with one long
+/// word, such as a path, is as short as possible. JSON has no lines of prose.
 pub(super) fn too_wide(text: &str) -> Vec<String> {
     if text.starts_with('{') {
         return Vec::new();
@@ -18,7 +18,7 @@ pub(super) fn too_wide(text: &str) -> Vec<String> {
 }
 
 fn is_one_word(line: &str) -> bool {
-    // Behind a label or the mark of a list.
+    // The text behind a label or a list marker.
     let words = line.trim().rsplit("  ").next().unwrap_or_default().trim();
     let words = words.strip_prefix("- ").unwrap_or(words);
     let words = words.strip_suffix(" \\").unwrap_or(words);

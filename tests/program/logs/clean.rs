@@ -1,4 +1,4 @@
-//! Logs of runs without a failure: nothing may be reported from them.
+//! Logs of runs without a failure: nothing may be reported.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,12 +7,12 @@ use errcodes::log::{Limits, Role, scan};
 
 use super::examined;
 
-/// Numbers that look like codes, addresses and process ids; the same for the same seed.
+/// Numbers that look like codes, addresses and process ids; equal for equal seeds.
 struct Noise(u64);
 
 impl Noise {
     fn next(&mut self) -> u64 {
-        // Xorshift: enough to vary digits.
+        // Xorshift: good enough to vary digits.
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -23,7 +23,7 @@ impl Noise {
         self.next() % limit
     }
 
-    /// A number of the shape of a code.
+    /// A number in the form of a code.
     fn code(&mut self) -> u64 {
         const SHAPES: [u64; 12] = [
             507_035,
@@ -44,7 +44,7 @@ impl Noise {
     }
 }
 
-/// About `size` bytes of what a healthy training run writes: plogs with INFO and EVENT lines that
+/// About `size` bytes of the log of a healthy training run: plogs with INFO and EVENT lines that
 /// list codes, loss lines, progress bars, hex dumps, tables.
 fn healthy(size: usize, seed: u64) -> String {
     let mut noise = Noise(seed);
@@ -146,7 +146,7 @@ fn healthy(size: usize, seed: u64) -> String {
     log
 }
 
-/// How much is generated: 100 MB with `ASCEND_DOCTOR_CLEAN_MB=100`, less in an ordinary run.
+/// The generated amount: 100 MB with `ASCEND_DOCTOR_CLEAN_MB=100`, less in an ordinary run.
 fn megabytes() -> usize {
     let asked = std::env::var("ASCEND_DOCTOR_CLEAN_MB").ok().and_then(|text| text.parse().ok());
     asked.unwrap_or(4)
@@ -167,8 +167,8 @@ fn nothing_is_reported_from_healthy_logs() {
     }
 }
 
-/// What healthy runs of frameworks tell at their start: parts that are not there or not supported
-/// on NPUs, and what is done instead.
+/// Messages of healthy frameworks at their start: parts that are missing or not supported on NPUs,
+/// and their replacements.
 #[test]
 fn warnings_of_runs_that_go_on_are_no_cause() {
     for log in ["serving.log", "training.log"] {
@@ -183,7 +183,7 @@ fn warnings_of_runs_that_go_on_are_no_cause() {
     }
 }
 
-/// Lines as healthy programs write them, which share words with those of failures.
+/// Lines of healthy programs that share words with failures.
 #[test]
 fn no_healthy_line_has_a_cause() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/errors/healthy.txt");

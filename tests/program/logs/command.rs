@@ -1,4 +1,4 @@
-//! The command on logs: what is printed, and with which exit status.
+//! The command on logs: its output and its exit status.
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -27,7 +27,7 @@ fn the_fix_has_the_value_that_the_log_asks_for() {
     assert_eq!(status, 3, "{out}");
 }
 
-/// The kernel is named by a consequence only: the finding keeps it, and no step asks for it.
+/// Only a consequence names the kernel: the finding keeps it, and no step asks for it.
 #[test]
 fn what_a_consequence_names_is_kept_and_not_asked_for() {
     let kernel = "[rank3]: [ERROR] RUNTIME(1035,python):2026-09-16-11:00:43.200 Aicore kernel execute \
@@ -85,7 +85,7 @@ fn compressed_standard_input_is_read_as_such_a_file() {
         let (out, _, status) = doctor(&["-"], &input);
         assert!(status == 1 && out.contains("HCCL_BUFFSIZE too small"), "{out}");
     }
-    // What is damaged, and what cannot be read in passing, is told.
+    // Damaged input, and input that cannot be streamed, is reported.
     let (out, err, status) = doctor(&["-"], &packed(BUFFER.as_bytes())[..40]);
     assert!(status != 0 && (out + &err).contains("`-` is damaged"), "{err}");
     let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
@@ -100,7 +100,7 @@ fn quiet_says_why_there_is_no_verdict() {
     let (out, _, status) = doctor(&["-q", "-"], "all is well\n");
     assert_eq!(status, 3);
     assert!(out.contains("no known error in 1 line"), "{out}");
-    // What is not there has no verdict.
+    // A missing file gives no verdict.
     let (out, err, status) = doctor(&["-q", "nowhere.log"], "");
     assert_eq!((out.as_str(), status), ("", 2));
     assert!(err.contains("nowhere.log"), "{err}");
@@ -188,7 +188,7 @@ fn codes_and_logs_are_not_mixed() {
     assert!(err.contains("--as"), "{err}");
 }
 
-/// Such a run is slow; it does not fail of that. Whether it ended well, the end mark tells.
+/// Such a run is slow, but does not fail for this reason. The end mark shows whether it ended well.
 #[test]
 fn operators_on_the_cpu_alone_are_a_warning() {
     let slow = "[W compiler_depend.ts:51] Warning: CAUTION: The operator 'aten::mode' is not currently supported on the NPU backend and will fall back to run on the CPU.\n";
@@ -215,7 +215,7 @@ fn where_nothing_of_a_rank_is_left_there_is_no_verdict() {
     assert_eq!(status, 3, "the log has no end mark: {out}");
 }
 
-/// An E-code and its words are two pieces of evidence, of one line.
+/// An E-code and its text are two pieces of evidence, on one line.
 const BOTH: &str = "EI0006: Getting socket times out\n";
 
 #[test]
@@ -262,7 +262,7 @@ fn hits_beyond_the_limit_are_counted() {
     assert_eq!((json["diagnosis"]["read"]["not_kept"].as_u64(), status), (Some(76), 1), "{out}");
 }
 
-/// The name of a member is kept whole by the library that reads the archive.
+/// The library that reads the archive keeps the complete name of a member.
 #[test]
 fn a_name_of_megabytes_is_not_read() {
     let archive = |length: usize| {
@@ -280,7 +280,7 @@ fn a_name_of_megabytes_is_not_read() {
     assert_eq!(status, 1, "{out}");
     let (out, _, status) = doctor(&["-"], &archive(2 << 20));
     assert!([2, 3].contains(&status) && out.len() < 10_000, "{status} {out}");
-    // Large members behind each other are no names.
+    // Consecutive large members are not names.
     let mut many = tar::Builder::new(Vec::new());
     for (name, content) in [("a.log", "x\n".repeat(1 << 20)), ("b.log", BUFFER.to_owned())] {
         let mut header = tar::Header::new_gnu();
@@ -292,7 +292,7 @@ fn a_name_of_megabytes_is_not_read() {
     assert_eq!(status, 1, "{out}");
 }
 
-/// Nothing is read from a pipe in a directory: nobody may ever write to it.
+/// Pipes in a directory are not read: they may never have a writer.
 #[test]
 fn what_is_no_file_in_a_directory_is_told() {
     let dir = tempfile::tempdir().unwrap();
@@ -309,7 +309,7 @@ fn what_is_no_file_in_a_directory_is_told() {
     assert!(out.contains("2 files that are not logs by name or type"), "{out}");
 }
 
-/// A pipe gives what it has.
+/// A pipe returns its content.
 #[test]
 fn what_is_packed_is_told_however_it_comes() {
     let script =

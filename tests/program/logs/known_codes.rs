@@ -1,4 +1,4 @@
-//! What `translate-error` says of single codes, in logs and when it is asked for them.
+//! Results of `translate-error` for single codes, in logs and as arguments.
 
 use errcodes::log::{Filter, Input, diagnose, read};
 use errcodes::{families, note, rows};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::command::doctor;
 
-/// Harmless lines, as torchrun and torch_npu write them.
+/// Harmless lines of torchrun and torch_npu.
 const HARMLESS: [&str; 2] = [
     "[W socket.cpp:464] [c10d] The client socket has failed to connect to [localhost]:29500 (errno: 99 - Cannot assign requested address).\n",
     "[W VariableFallbackKernel.cpp:51] Warning: CAUTION: The operator 'aten::isin.Tensor_Tensor_out' is not currently supported on the NPU backend and will fall back to run on the CPU.\n",

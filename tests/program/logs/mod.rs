@@ -14,7 +14,7 @@ use std::path::Path;
 use errcodes::log::{Diagnosis, Filter, Input, diagnose, read};
 use machine::sysroot::Sysroot;
 
-/// What is said of the logs below `path`.
+/// The diagnosis of the logs below `path`.
 fn examined(path: &Path) -> Diagnosis {
     let path = path.canonicalize().unwrap().display().to_string();
     let shown = path.rsplit('/').next().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! Logs of several ranks: who is to blame.
+//! Logs of several ranks: the location of the fault.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn plog(rank: u32) -> String {
     format!("worker-{}/debug/plog/plog-{}_20251024111600000.log", rank / 8, 3_000 + rank)
 }
 
-/// What a plog says of who writes it.
+/// The identity lines of a plog.
 fn identity(rank: u32, size: u32) -> String {
     let pid = 3_000 + rank;
     format!(
@@ -31,7 +31,7 @@ fn identity(rank: u32, size: u32) -> String {
     )
 }
 
-/// An unfinished operation, as HCCL prints it.
+/// An unfinished operation, in the format of HCCL.
 fn waiting(rank: u32, time: &str, tag: &str, index: u32, count: u32) -> String {
     let pid = 3_000 + rank;
     let head = |line: u32| {
@@ -151,7 +151,8 @@ fn a_chain_of_links_is_followed_to_its_end() {
     assert_eq!(found.causes[0].culprit.by, "link_chain");
 }
 
-/// Devices of one machine wait for each other by their numbers, ranks of others by theirs.
+/// Devices of one machine wait for each other by device ID, ranks of different machines by
+/// rank.
 #[test]
 fn a_chain_goes_on_within_a_machine() {
     let link = |rank: u32, dest: u32| {
@@ -188,7 +189,7 @@ fn a_chain_goes_on_within_a_machine() {
     );
 }
 
-/// Where two wait for each other, both are named; a rank that the job does not have is none.
+/// If two ranks wait for each other, both are named; a rank outside the job is ignored.
 #[test]
 fn a_circle_has_no_end() {
     let link = |rank: u32, dest: u32| {

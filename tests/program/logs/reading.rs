@@ -1,4 +1,4 @@
-//! What single logs say, as users paste them: which of their lines names the cause.
+//! Single logs as pasted by users: the line that names the cause.
 
 use super::examined;
 

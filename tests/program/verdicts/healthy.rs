@@ -1,5 +1,5 @@
-//! Healthy machines and complete healthy logs have a verdict: the budget of inconclusive answers
-//! on them is 0.
+//! Healthy machines and complete healthy logs have a verdict: the budget of inconclusive results on
+//! them is 0.
 
 use std::path::Path;
 

@@ -1,9 +1,9 @@
-//! The acceptance table: the answers that the contract (docs/contract.md) demands, row by row.
+//! The acceptance table: the results that the contract (docs/contract.md) demands, row by row.
 //!
 //! - `*.toml`: inputs with goal, verdict and exit status, one file per subcommand;
-//! - `row`: how an input is written and the program run on it;
-//! - `table`: all rows, and what is left to do;
-//! - `settle`: evidence that turns an inconclusive answer into a verdict;
+//! - `row`: writes an input and runs the program on it;
+//! - `table`: all rows, and the pending ones;
+//! - `settle`: evidence that turns an inconclusive result into a verdict;
 //! - `healthy`: healthy inputs are never inconclusive.
 #![allow(
     clippy::disallowed_methods,

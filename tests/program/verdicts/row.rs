@@ -1,4 +1,4 @@
-//! A row of the table: an input, the command on it, and the answer that the contract demands.
+//! A row of the table: an input, the command on it, and the result that the contract demands.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(crate) struct Table {
     pub(crate) row: Vec<Row>,
 }
 
-/// An input with the answer to it.
+/// An input with its result.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
@@ -33,10 +33,10 @@ pub(crate) struct Row {
     /// Further arguments.
     #[serde(default)]
     pub(super) args: Vec<String>,
-    /// Expected goal; none where nothing is judged.
+    /// Expected goal; `None` for lookups.
     #[serde(default)]
     pub(super) goal: Option<String>,
-    /// Expected verdict; none where nothing is judged.
+    /// Expected verdict; `None` for lookups.
     #[serde(default)]
     pub(super) verdict: Option<String>,
     /// Expected exit status.
@@ -44,7 +44,7 @@ pub(crate) struct Row {
     /// The same input, repaired.
     #[serde(default)]
     pub(super) twin: Option<String>,
-    /// The subject of the issue that makes the row right.
+    /// The subject of the issue that will fix the row.
     #[serde(default)]
     pub(super) pending: Option<String>,
     /// A recipe of `tests/fixtures/hosts`, in `machine`.
@@ -53,7 +53,7 @@ pub(crate) struct Row {
     /// A machine instead of a recipe, in `machine`.
     #[serde(default)]
     machine: Option<Spec>,
-    /// Paths that the machine lacks.
+    /// Paths missing on the machine.
     #[serde(default)]
     removed: Vec<String>,
     /// Files and their content.
@@ -68,7 +68,7 @@ pub(crate) struct Row {
     /// Targets of the exported program `model.pt2`.
     #[serde(default)]
     export: Vec<String>,
-    /// Paths without any permission; the program has no rights then.
+    /// Paths without any permission; the program then runs as an unprivileged user.
     #[serde(default)]
     pub(super) closed: Vec<String>,
     #[serde(default)]
@@ -86,18 +86,18 @@ pub(crate) struct Row {
 #[serde(deny_unknown_fields)]
 struct HostReport {
     number: u32,
-    /// The machine; a healthy one without it.
+    /// The machine; a healthy one by default.
     #[serde(default)]
     recipe: Option<String>,
     /// Values by JSON pointer.
     #[serde(default)]
     set: BTreeMap<String, Value>,
-    /// Version 1 of the schema, with these reasons for no verdict.
+    /// Version 1 of the schema, with these reasons for an inconclusive result.
     #[serde(default)]
     version_1: Option<Vec<String>>,
 }
 
-/// What the program answered.
+/// The result of the program.
 pub(super) struct Answer {
     pub(super) status: i32,
     pub(super) report: Value,
@@ -122,7 +122,7 @@ impl Answer {
             .collect()
     }
 
-    /// The sentence, or the error.
+    /// The headline, or the error.
     pub(super) fn says(&self) -> String {
         match self.report["headline"]["en"].as_str() {
             Some(headline) => headline.to_owned(),
@@ -145,7 +145,7 @@ impl Row {
         }
     }
 
-    /// What a run with further arguments writes for people.
+    /// The text output of a run with further arguments.
     pub(crate) fn text(&self, command: &[String], more: &[&str]) -> String {
         let words = command.iter().chain(&self.args).map(String::as_str);
         let words = words.filter(|word| *word != "--json").chain(more.iter().copied());

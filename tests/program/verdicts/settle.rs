@@ -1,4 +1,5 @@
-//! Evidence settles: what a report names as missing is supplied, and the answer is a verdict.
+//! Evidence settles open points: after supplying the evidence that a report names as missing, the
+//! result is a verdict.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ struct Case {
     /// The environment of this machine, in `env.txt`.
     #[serde(default)]
     environment: Option<Spec>,
-    /// Whether the damaged files of the row are left out.
+    /// The damaged file of the row to omit.
     #[serde(default)]
     repaired: Option<String>,
     /// The verdict with it.

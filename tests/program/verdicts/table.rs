@@ -19,19 +19,19 @@ const TABLES: [&str; 9] = [
     include_str!("fleet.toml"),
 ];
 
-/// Lookups judge nothing.
+/// Lookups, which have no verdict.
 const LOOKUPS: &str = include_str!("lookups.toml");
 
-/// How many rows wait for each issue. These numbers only fall.
+/// The number of rows that wait for each issue. These numbers only decrease.
 const PENDING: [(&str, usize); 0] = [];
 
-/// All tables; a test may change what it reads.
+/// All tables; a test may change its copy.
 pub(crate) fn tables() -> Vec<Table> {
     let texts = TABLES.iter().chain([&LOOKUPS]);
     texts.map(|text| toml::from_str(text).unwrap_or_else(|error| panic!("{error}"))).collect()
 }
 
-/// What is not as expected.
+/// The difference from the expectation.
 fn complaint(row: &Row, answer: &Answer) -> Option<String> {
     let right = row.status == answer.status
         && row.verdict.as_deref() == answer.verdict()
@@ -86,7 +86,7 @@ fn every_row_gets_its_verdict() {
 }
 
 /// A row that must not pass has a twin that must: otherwise a program that never passes would be
-/// right.
+/// correct.
 #[test]
 fn every_row_that_must_not_pass_has_a_twin() {
     let tables = tables();

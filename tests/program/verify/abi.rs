@@ -1,4 +1,4 @@
-//! The declared functions, values and structures are those of the official headers.
+//! The declared functions, values and structures match the official headers.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ fn table(name: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// Where the declarations differ from the facts.
+/// The differences between the declarations and the facts.
 fn differences(declared: &[(String, String)], facts: &BTreeMap<String, String>) -> Vec<String> {
     declared
         .iter()
@@ -39,23 +39,23 @@ fn every_function_has_the_type_of_the_headers() {
     assert_eq!(differences(&declared(), &facts()), Vec::<String>::new());
 }
 
-/// The comparison can fail: each of these mistakes is found.
+/// The comparison can fail: each of these mistakes is detected.
 #[test]
 fn wrong_declarations_are_found() {
     let facts = facts();
     for (name, wrong) in [
-        // An `int` where a `int8_t` is.
+        // An `int` instead of an `int8_t`.
         ("aclnnMatmulGetWorkspaceSize", "w32(p,p,p,w32,p,p)"),
-        // A float where a pointer to one is.
+        // A float instead of a pointer to one.
         ("aclrtEventElapsedTime", "w32(f32,p,p)"),
-        // An argument too few, one too many.
+        // One argument too few, one too many.
         ("aclrtMemcpy", "w32(p,w64,p,w64)"),
         ("aclInit", "w32(p,p)"),
         // A narrow size.
         ("aclrtMalloc", "w32(p,w32,w32)"),
-        // Another result.
+        // Another return type.
         ("aclCreateTensor", "w32(p,w64,w32,p,w64,w32,p,w64,p)"),
-        // A name that there is not.
+        // An unknown name.
         ("aclrtMalloc2", "w32(p,w64,w32)"),
     ] {
         let found = differences(&[(name.to_owned(), wrong.to_owned())], &facts);
@@ -72,7 +72,7 @@ fn every_value_is_that_of_the_headers() {
     }
 }
 
-/// Sizes, alignments and places of fields, by name.
+/// Sizes, alignments and offsets of fields, by name.
 fn laid_out(layouts: &[acl_abi::Layout]) -> Vec<(String, String)> {
     let mut shapes = Vec::new();
     for layout in layouts {
@@ -86,8 +86,7 @@ fn laid_out(layouts: &[acl_abi::Layout]) -> Vec<(String, String)> {
 
 type Damage = fn(&mut acl_abi::Layout);
 
-/// What is handed over by address lies in memory as the headers have it; and the comparison can
-/// fail.
+/// Structures passed by address have the layout of the headers; and the comparison can fail.
 #[test]
 fn every_structure_lies_as_in_the_headers() {
     let sizes = table("structs.tsv").into_iter();
@@ -97,7 +96,7 @@ fn every_structure_lies_as_in_the_headers() {
     facts.extend(fields.map(|row| (format!("{}.{}", row[0], row[1]), row[2].clone())));
     let layouts = acl_abi::layouts();
     assert_eq!(differences(&laid_out(&layouts), &facts), Vec::<String>::new());
-    // All fields that are known are declared.
+    // All known fields are declared.
     let declared = laid_out(&layouts).len();
     assert_eq!(declared, layouts.len() + table("fields.tsv").len());
     let wrong: [(&str, Damage); 5] = [
@@ -114,8 +113,8 @@ fn every_structure_lies_as_in_the_headers() {
     }
 }
 
-/// What every version has is required, what later ones have is not: nothing else decides what a
-/// missing symbol means.
+/// Functions of every version are required, those of later versions optional: only this decides the
+/// meaning of a missing symbol.
 #[test]
 fn later_functions_are_optional() {
     let first: BTreeMap<String, String> =
@@ -134,7 +133,7 @@ fn later_functions_are_optional() {
     }
 }
 
-/// `scripts/acl_abi.py` against headers: right ones, and each with one mistake.
+/// Runs `scripts/acl_abi.py` on correct headers, and on each with one mistake.
 #[test]
 #[ignore = "needs g++"]
 fn the_generator_finds_wrong_headers() {

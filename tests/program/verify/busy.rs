@@ -1,22 +1,22 @@
-//! Devices that others use: rung 6 leaves them alone, and speeds on them are not judged.
+//! Devices used by other processes: stage 6 skips them, and speeds on them are not evaluated.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
 use super::simulator::{Installation, OLD, RTC, doctor, verdict, verify};
 
-/// What npu-smi says where nobody uses the devices.
+/// The output of npu-smi for idle devices.
 const IDLE: &str = include_str!("../../support/npu_smi_910b.txt");
-/// What it says of a process.
+/// Its row for a process.
 const PYTHON: &str = "| 0       0                 | 4242          | python3        | 100     |";
 
-/// What it says where a process uses the first device.
+/// The output if a process uses the first device.
 fn used() -> String {
     let of_first = |line: &&str| line.contains("found in NPU 0");
     IDLE.replace(IDLE.lines().find(of_first).unwrap(), PYTHON)
 }
 
-/// An `npu-smi` that says this.
+/// An `npu-smi` with this output.
 fn npu_smi(dir: &Installation, says: &str) {
     let text = format!("#!/bin/sh\ncat <<'END'\n{says}\nEND\n");
     let path = dir.path().join("npu-smi");
@@ -31,7 +31,7 @@ fn only_idle_devices_are_put_under_load() {
     let path = format!("{place}:/usr/bin:/bin");
     let small = [("PATH", path.as_str()), ("ASCSIM_HBM_MB", "24"), ("ASCSIM_DEVICES", "2")];
     let args = ["--rung", "stress", "--yes", "--minutes", "0.005"];
-    // Without a word nothing is put under load.
+    // Without `--yes`, no device is put under load.
     let output = doctor(RTC.path()).args(["verify", "--level", "extended"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("--yes"));
@@ -69,13 +69,14 @@ fn only_idle_devices_are_put_under_load() {
             (Some(3), vec!["VERIFY-STRESS unknown".to_owned()])
         );
     }
-    // Whoever knows that they are idle can say so; who sees a process is not overruled.
+    // A user who knows that the devices are idle can override the unknown state, but not a detected
+    // process.
     let said = verify(RTC.path(), &[&args[..], &["--assume-idle"]].concat(), &small);
     assert_eq!((said.status, verdict(&said, "VERIFY-STRESS")), (Some(0), "passed"));
     npu_smi(&bin, &used());
     let said = verify(RTC.path(), &[&args[..], &["--assume-idle"]].concat(), &small);
     assert_eq!(said.found()[0], "VERIFY-STRESS busy");
-    // No npu-smi at all: nobody can tell.
+    // Without npu-smi, the use is unknown.
     let said = verify(RTC.path(), &args, &small[1..]);
     if !["/usr/local/bin", "/usr/local/sbin", "/usr/bin"]
         .iter()
@@ -88,7 +89,7 @@ fn only_idle_devices_are_put_under_load() {
     }
 }
 
-/// Right is right on a shared device too; slow is not slow.
+/// On a shared device, correct results are still correct, but slow ones are not slow.
 #[test]
 fn a_busy_device_is_tried_and_its_speed_not_judged() {
     let bin = Installation::empty();
@@ -106,11 +107,11 @@ fn a_busy_device_is_tried_and_its_speed_not_judged() {
     found.sort_by_key(|found| both.iter().position(|known| known == found));
     assert_eq!((said.status, found), (Some(3), both.to_vec()));
     assert!(said.report.to_string().contains("NPU 0: python3 (4242)"));
-    // What is fast enough is fast enough.
+    // A speed above the minimum passes.
     let said = verify(OLD.path(), &["--rung", "memory", "--floor", "h2d=0.01"], &variables);
     assert_eq!((said.status, said.found()), (Some(0), vec!["VERIFY-BUSY used".to_owned()]));
     assert_eq!(verdict(&said, "VERIFY-SPEED"), "passed");
-    // Nor is what another process takes lost.
+    // Memory that another process takes is not lost.
     let leak = [variables[0], ("ASCSIM_FAULT", "aclrtFree:leak")];
     let said = verify(OLD.path(), &["--rung", "memory"], &leak);
     assert_eq!((said.status, said.found()), (Some(0), vec!["VERIFY-BUSY used".to_owned()]));
@@ -119,17 +120,17 @@ fn a_busy_device_is_tried_and_its_speed_not_judged() {
     let said = verify(OLD.path(), &["--rung", "compute", "--dtype", "int32"], &wrong);
     assert_eq!(said.status, Some(1));
     assert_eq!(said.found()[0], "VERIFY-COMPUTE wrong");
-    // Where nobody can tell, speeds are judged as if nobody did.
+    // If the use is unknown, speeds are evaluated as on idle devices.
     let said = verify(OLD.path(), &fast, &[("PATH", "/nowhere")]);
     if verdict(&said, "VERIFY-BUSY") == "not_checked" {
         assert_eq!((said.status, said.found()), (Some(1), vec!["VERIFY-SPEED floor".to_owned()]));
     }
-    // Where no device is touched, nobody asks.
+    // If no device is opened, its use is not queried.
     let said = verify(OLD.path(), &["--rung", "load"], &variables);
     assert_eq!((said.status, said.found()), (Some(0), vec![]));
 }
 
-/// npu-smi itself hangs where a driver is ill: it is not waited for.
+/// npu-smi itself hangs with a broken driver: the run does not wait for it.
 #[test]
 fn npu_smi_that_hangs_is_left() {
     let bin = Installation::empty();

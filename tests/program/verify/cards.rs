@@ -1,11 +1,10 @@
-//! Physical cards: every finding names the card, and not only its number in the process.
+//! Physical cards: every finding names the card, and not only its device ID in the process.
 
 use super::simulator::{Installation, RTC, verdict, verify};
 
 const COMPUTE: [&str; 4] = ["--rung", "compute", "--dtype", "int32"];
 
-/// The defect that this stands for: with `ASCEND_RT_VISIBLE_DEVICES=5,6` a fault of card 5 was
-/// reported as NPU 0.
+/// Regression test: with `ASCEND_RT_VISIBLE_DEVICES=5,6` a fault of card 5 was reported as NPU 0.
 #[test]
 fn a_fault_is_that_of_the_physical_card() {
     let libraries = Installation::old().with_dcmi();
@@ -36,7 +35,7 @@ fn a_fault_is_that_of_the_physical_card() {
     assert_eq!(card["unmatched"].as_array().unwrap().len(), 0);
 }
 
-/// In a container the driver counts the devices that were passed in.
+/// In a container, the driver counts the devices that were passed in.
 #[test]
 fn a_container_has_physical_numbers_too() {
     let libraries = Installation::old().with_dcmi();
@@ -44,14 +43,14 @@ fn a_container_has_physical_numbers_too() {
     let said = verify(libraries.path(), &COMPUTE, &variables);
     let name = "NPU 7 (0000:c8:00.0, SN SIM000007, device 1):";
     assert!(said.title(0).contains(name), "{}", said.title(0));
-    // The command of the advice has the number of the card.
+    // The suggested command contains the number of the card.
     let wrong = [variables[0], ("ASCSIM_FAULT", "aclrtMemcpyAsync#1:flip")];
     let said = verify(libraries.path(), &["--rung", "memory"], &wrong);
     let run = &said.report["findings"][0]["fix"][0]["run"];
     assert_eq!(run, "npu-smi info -t ecc -i 1");
 }
 
-/// Which functions there are depends on the version: each older one has another way.
+/// The available functions depend on the version: each older one uses another method.
 #[test]
 fn older_versions_match_by_other_ways() {
     let by_user = ["aclrtGetPhyDevIdByUserDevId"];
@@ -63,7 +62,8 @@ fn older_versions_match_by_other_ways() {
         (pci.to_vec(), false, Some(5), false),
         ([&pci[..], &by_user].concat(), false, Some(5), false),
         ([&pci[..], &by_user].concat(), true, Some(5), true),
-        // Nothing of the runtime: the list says which device of the driver, and DCMI which card.
+        // Nothing from the runtime: the list identifies the device of the driver, and DCMI the
+        // card.
         ([&pci[..], &by_user, &logic].concat(), true, Some(5), true),
         ([&pci[..], &by_user, &logic].concat(), false, None, false),
     ] {
@@ -80,14 +80,14 @@ fn older_versions_match_by_other_ways() {
         let named = if physical.is_some() { "NPU 5" } else { "device 0:" };
         assert!(said.title(0).contains(named), "{hidden:?} {dcmi}: {}", said.title(0));
         assert!(!said.title(0).contains("NPU 0"), "{}", said.title(0));
-        // What was not found is said.
+        // Missing values are reported.
         let gaps = card["unmatched"].as_array().unwrap();
         let notes = said.report["notes"].to_string();
         assert_eq!(gaps.is_empty(), !notes.contains("not found:"), "{card} {notes}");
     }
 }
 
-/// The state of the cards stands beside the results, and a counter that rose has a stage.
+/// The state of the cards is listed with the results, and a counter that rose has a stage.
 #[test]
 fn counters_are_named_with_their_stage() {
     let libraries = Installation::rtc().with_dcmi();
@@ -101,7 +101,7 @@ fn counters_are_named_with_their_stage() {
     assert!(samples.len() >= 4, "before and after, for both cards: {samples:?}");
     assert_eq!(samples[1]["temperature_c"], 41);
     assert_eq!(samples[1]["power_w"], 90.1);
-    // One stage takes long enough for readings in it.
+    // One stage takes long enough for readings during it.
     for (function, stage) in [("aclrtMemcpyAsync", "memory"), ("kernel", "compute")] {
         let fault =
             format!("{function}@2#1:ecc=3;{function}@1#1:sleep=900;{function}@3#1:sleep=900");
@@ -113,7 +113,7 @@ fn counters_are_named_with_their_stage() {
         assert!(title.contains("NPU 1 (0000:c2:00.0, SN SIM000001):"), "{title}");
         assert!(title.contains(&format!("(ECC) during {stage}")), "{title}");
     }
-    // A driver that refuses leaves gaps, and one that crashes ends no test.
+    // A driver that refuses queries leaves gaps, and one that crashes ends no test.
     let refused = [&variables[..], &[("ASCSIM_DCMI", "temperature,label,pci,ecc")]].concat();
     let said = verify(libraries.path(), &["--rung", "memory"], &refused);
     assert_eq!((said.status, said.found()), (Some(0), vec![]));
@@ -126,7 +126,7 @@ fn counters_are_named_with_their_stage() {
     }
 }
 
-/// The coverage of cores follows from what the runtime reports.
+/// The coverage of cores follows from the numbers that the runtime reports.
 #[test]
 fn coverage_is_stated() {
     for (soc, cube, vector) in
@@ -146,7 +146,7 @@ fn coverage_is_stated() {
         assert!(blocks("vector", false) >= vector.parse().unwrap(), "{soc}: {covered:?}");
         assert_eq!(blocks("vector", true), vector.parse::<u64>().unwrap(), "{soc}");
     }
-    // Without the number of cores the work is enough for every known chip.
+    // Without the number of cores, the work is enough for every known chip.
     let libraries = Installation::old();
     libraries.hide_in_copy("libascendcl.so", &["aclGetDeviceCapability", "aclrtGetDeviceInfo"]);
     let said = verify(libraries.path(), &["--rung", "compute", "--dtype", "fp16"], &[]);
@@ -154,7 +154,7 @@ fn coverage_is_stated() {
     assert!(covered.iter().all(|one| one["blocks"].as_u64() >= Some(36)), "{covered:?}");
 }
 
-/// Without DCMI, npu-smi is asked: its table and its counters.
+/// Without DCMI, npu-smi is used: its table and its counters.
 #[test]
 fn npu_smi_tells_the_health_without_dcmi() {
     let bin = Installation::empty();
@@ -182,12 +182,12 @@ fn npu_smi_tells_the_health_without_dcmi() {
     assert!(said.report.to_string().contains("npu-smi info -t ecc"));
     let sample = &said.report["health"][0];
     assert!(sample["power_w"].as_f64() > Some(1.0) && sample["temperature_c"].is_i64(), "{sample}");
-    // Counters that stay have no finding.
+    // Constant counters give no finding.
     write(&script.replace("echo >>", "true ||"));
     let said = verify(RTC.path(), &["--rung", "memory"], &variables);
     assert_eq!((said.status, said.found()), (Some(0), vec![]));
     assert_eq!(verdict(&said, "VERIFY-HEALTH"), "passed");
-    // Nor does an npu-smi that knows nothing.
+    // Nor does a failing npu-smi.
     write("#!/bin/sh\necho 'dcmi module initialize failed. ret is -8005'\nexit 1\n");
     let said = verify(RTC.path(), &["--rung", "memory"], &variables);
     assert_eq!((said.status, said.found()), (Some(0), vec![]));

@@ -16,7 +16,7 @@ fn a_clean_run_says_what_it_proves() {
     }
 }
 
-/// A simulation is refused, and where it is allowed nobody can take it for hardware.
+/// A simulation is rejected by default, and if it is allowed, the output is clearly marked.
 #[test]
 fn a_simulation_is_no_hardware() {
     let mut command = doctor(OLD.path());
@@ -61,7 +61,7 @@ fn lines_of_json_come_as_stages_end() {
     }
 }
 
-/// Eight devices, one of which computes wrong: it is named, and no other.
+/// Eight devices, one of which computes wrong results: only that one is named.
 #[test]
 fn the_bad_device_is_named() {
     let variables = [("ASCSIM_DEVICES", "8"), ("ASCSIM_FAULT", "kernel#5:flip")];
@@ -69,7 +69,7 @@ fn the_bad_device_is_named() {
     assert_eq!(said.found(), ["VERIFY-COMPUTE wrong"]);
     let title = said.title(0);
     assert!(title.contains("NPU 5 (0000:c6:00.0): 1 of 196608 elements wrong"), "{title}");
-    // What several devices have in common is one finding.
+    // A fault common to several devices is one finding.
     let variables = [("ASCSIM_DEVICES", "4"), ("ASCSIM_FAULT", "aclrtSetDevice:ret=507033")];
     let said = verify(OLD.path(), &["--rung", "runtime"], &variables);
     assert_eq!(said.found(), ["VERIFY-RUNTIME call"]);
@@ -88,7 +88,7 @@ fn chips_that_cannot_are_left_alone() {
         ("Ascend910A", 6, 5),
         ("Ascend910B3", 11, 0),
         ("Ascend950PR_9589", 11, 0),
-        // Nobody knows it: what the library refuses is left out.
+        // An unknown chip: operations that the library refuses are skipped.
         ("Ascend310Q1", 7, 4),
     ] {
         let said = verify(OLD.path(), &["--rung", "compute"], &[("ASCSIM_SOC", soc)]);
@@ -119,12 +119,12 @@ fn logs_are_kept_where_the_user_says() {
     let said = verify(OLD.path(), &args, &[("ASCSIM_FAULT", "aclrtSetDevice:ret=507033")]);
     assert_eq!(said.status, Some(1));
     assert!(place.join("device-0/debug/plog").read_dir().unwrap().count() == 1);
-    // A place that cannot be: wrong usage, before anything is started.
+    // An impossible directory: wrong usage, before any process is started.
     let args = ["verify", "--keep-logs", "/proc/nowhere/x"];
     let output = doctor(OLD.path()).args(args).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("/proc/nowhere/x"));
-    // No place for temporary files: everything is done all the same.
+    // Without a directory for temporary files, all tests still run.
     let said = verify(OLD.path(), &["--rung", "runtime"], &[("TMPDIR", "/proc/nowhere")]);
     assert_eq!((said.status, said.found()), (Some(0), vec![]));
 }
@@ -151,7 +151,7 @@ fn wrong_usage_is_refused() {
     }
 }
 
-/// Nobody but `verify` starts the other side: a right order from elsewhere is refused.
+/// Only `verify` may start a child: a valid order from elsewhere is rejected.
 #[test]
 fn a_child_wants_its_parent() {
     let order = r#"{"device":0,"rungs":["load"],"dtypes":[],"level":"quick","speed":false,"silence_ms":1000,"allow_simulated":true,"parent":1}"#;
@@ -160,7 +160,7 @@ fn a_child_wants_its_parent() {
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// The larger level: large products, random numbers, speeds.
+/// The higher level: large products, random numbers, speeds.
 #[test]
 fn the_standard_level_is_clean_and_finds_what_it_should() {
     let args = ["--level", "standard"];
@@ -169,8 +169,8 @@ fn the_standard_level_is_clean_and_finds_what_it_should() {
     let stages = said.report["devices"][0]["stages"].as_array().unwrap();
     let speeds = stages.iter().filter(|stage| stage["gb_per_s"].is_number()).count();
     assert_eq!((stages.len(), speeds), (33, 3));
-    // Of one type the fourth kernel is the large product (of brain floats there is none), the next
-    // two take random numbers.
+    // For each type, the fourth kernel is the large product (bfloat16 has none), the next two use
+    // random numbers.
     for (dtype, fault, found) in [
         ("fp16", "kernel@4+:flip", "VERIFY-COMPUTE wrong"),
         ("fp32", "kernel@4+:flipmsb", "VERIFY-COMPUTE wrong"),
@@ -213,8 +213,8 @@ fn slow_copies_are_found_where_a_speed_was_asked_for() {
     }
 }
 
-/// In every version the ladder says the same of sound devices, and leaves out what the version
-/// does not have.
+/// Every version gives the same results for healthy devices, and skips stages that the version does
+/// not support.
 #[test]
 fn every_version_is_climbed_as_far_as_it_goes() {
     for version in &VERSIONS[1..] {
@@ -226,7 +226,7 @@ fn every_version_is_climbed_as_far_as_it_goes() {
         let checks = said.report["checks"].as_array().unwrap();
         let verdict =
             |id: &str| checks.iter().find(|row| row["id"] == id).unwrap()["state"].clone();
-        // There is a run-time compiler from 8.3 on.
+        // The run-time compiler exists from 8.3 on.
         let kernel = if *version >= "8.3.RC1" { "passed" } else { "not_applicable" };
         for (id, expected) in [
             ("VERIFY-LOAD", "passed"),
@@ -238,18 +238,18 @@ fn every_version_is_climbed_as_far_as_it_goes() {
         ] {
             assert_eq!(verdict(id), expected, "{version} {id}");
         }
-        // A fault is found in each of them.
+        // A fault is detected in each of them.
         let faulty = [variables[0], variables[1], ("ASCSIM_FAULT", "kernel#1:flip")];
         let args = ["--rung", "compute", "--dtype", "int32"];
         let said = verify(libraries.path(), &args, &faulty);
         assert_eq!(said.found(), ["VERIFY-COMPUTE wrong"], "{version}");
     }
-    // What is older than that is said to be.
+    // An older version is reported as such.
     let said = verify(Installation::version("6.0.1").path(), &[], &[]);
     assert_eq!((said.status, said.found()), (Some(1), vec!["VERIFY-LOAD symbols".to_owned()]));
 }
 
-/// CANN that is installed and not in the environment is found, and set for the children alone.
+/// An installed CANN outside the environment is found, and set only for the children.
 #[test]
 fn cann_is_found_where_it_is_installed() {
     let home = Installation::empty();
@@ -278,7 +278,7 @@ fn cann_is_found_where_it_is_installed() {
     let (status, text) = run(&["verify", "--format", "jsonl"]);
     assert_eq!(status, Some(0), "{text}");
     assert!(!text.contains("no_library"), "what was not found at first is no stage: {text}");
-    // An environment that was named is taken as it is.
+    // An environment named by the user is used unchanged.
     let env = home.path().join("env");
     std::fs::write(&env, format!("LD_LIBRARY_PATH={}\n", OLD.path().display())).unwrap();
     let (status, text) = run(&["verify", "--env-file", env.to_str().unwrap()]);

@@ -1,11 +1,11 @@
-//! No room on the disk: for the compiled kernel, the logs, the temporary directory, the report.
+//! No space on the disk: for the compiled kernel, the logs, the temporary directory, the report.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use super::simulator::{Installation, RTC, doctor};
 
-/// `ascend-doctor` with what `sh` does before.
+/// Runs `ascend-doctor` after commands in `sh`.
 fn after(script: &str, args: &[&str], place: &Path) -> Output {
     let product = doctor(RTC.path());
     let mut command = Command::new("/bin/sh");
@@ -23,11 +23,11 @@ fn report(output: &Output) -> serde_json::Value {
 
 const KERNEL: [&str; 5] = ["verify", "--format", "json", "--rung", "kernel"];
 
-/// Every file that grows fails, as on a disk that is full: the kernel runs, and is not kept.
+/// Every growing file fails, as on a full disk: the kernel runs, and is not stored.
 #[test]
 fn no_file_can_grow() {
     let place = Installation::empty();
-    // A signal that is ignored is an error of the write.
+    // With the signal ignored, the write returns an error.
     let script = "trap '' XFSZ; ulimit -f 0; XDG_CACHE_HOME=$PLACE exec \"$0\" \"$@\"";
     let output = after(script, &KERNEL, place.path());
     let report = report(&output);
@@ -38,7 +38,7 @@ fn no_file_can_grow() {
     assert!(findings[0]["evidence"].to_string().contains("File too large"), "{report}");
     let kernels = place.path().join("ascend-doctor/kernels");
     assert_eq!(kernels.read_dir().unwrap().count(), 0, "nothing half is left");
-    // Of a failure the log is lost, and nothing else.
+    // For a failure, only the log is lost.
     let script =
         "trap '' XFSZ; ulimit -f 0; ASCSIM_FAULT=aclrtSetDevice:ret=507033 exec \"$0\" \"$@\"";
     let output = after(script, &["verify", "--format", "json"], place.path());
@@ -48,7 +48,7 @@ fn no_file_can_grow() {
     assert_eq!(report["findings"].as_array().unwrap().len(), 1, "{report}");
 }
 
-/// A disk with no room for data, and one with none for files: a tmpfs of its own.
+/// A disk without space for data, and one without inodes: a separate tmpfs.
 #[test]
 #[ignore = "needs the right to mount in a namespace"]
 fn a_full_disk_costs_what_is_written_and_nothing_else() {
@@ -73,13 +73,13 @@ fn a_full_disk_costs_what_is_written_and_nothing_else() {
     assert_eq!(report["findings"][0]["id"], "VERIFY-CACHE");
     let evidence = report["findings"][0]["evidence"].to_string();
     assert!(evidence.contains("No space left on device"), "{report}");
-    // Not even a directory can be made.
+    // Not even a directory can be created.
     let output = in_namespace(&own("nr_inodes=1", full), &KERNEL);
     let report = self::report(&output);
     assert_eq!(output.status.code(), Some(0), "{report}");
     assert_eq!(report["findings"][0]["id"], "VERIFY-CACHE", "{report}");
     assert!(report["notes"].to_string().contains("no writable place for"), "{report}");
-    // A directory for logs that the user asked for: wrong usage, before anything is started.
+    // A directory for logs requested by the user: wrong usage, before any process is started.
     let logs = place.path().join("logs");
     let args = ["verify", "--keep-logs", logs.to_str().unwrap()];
     let output = in_namespace(&own("nr_inodes=1", ""), &args);
@@ -95,7 +95,7 @@ fn a_full_disk_costs_what_is_written_and_nothing_else() {
     assert!(errors.contains("No space left on device"), "{errors}");
 }
 
-/// The same of a pipe's other end.
+/// The same for the other end of a pipe.
 #[test]
 fn a_report_that_cannot_be_written_is_an_error() {
     let output =

@@ -11,7 +11,7 @@ fn run(args: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, serde_json::V
     (output.status.code(), report)
 }
 
-/// What a reader of a report acts on.
+/// The parts of a report that a reader acts on.
 fn judgement(report: &serde_json::Value) -> Vec<serde_json::Value> {
     let findings = report["findings"].as_array().unwrap();
     let of = |finding: &serde_json::Value| {
@@ -67,7 +67,7 @@ fn a_recorded_run_is_judged_alike() {
         assert_eq!(again, status, "{fault}");
         assert_eq!(judgement(&replayed), judgement(&report), "{fault}");
     }
-    // A file that is cut off is no evidence.
+    // A truncated file is not evidence.
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::write(&path, &text[..text.len() - 100]).unwrap();
     let output = doctor(OLD.path()).args(["verify", "--replay", file]).output().unwrap();

@@ -1,4 +1,4 @@
-//! Rung 5 against the simulator.
+//! Stage 5 with the simulator.
 
 use super::simulator::{OLD, RTC, Said, verdict, verify};
 
@@ -24,7 +24,7 @@ fn devices_reach_each_other_and_sum() {
             "{ranks:?}"
         );
     }
-    // One device has nobody to talk to, and devices may have no way to each other.
+    // A single device has no peer, and devices may have no access to each other.
     let said = fabric("1", &[]);
     assert_eq!((said.status, verdict(&said, "VERIFY-FABRIC")), (Some(3), "not_applicable"));
     let args = ["--level", "standard", "--rung", "load,fabric"];
@@ -32,7 +32,7 @@ fn devices_reach_each_other_and_sum() {
     let said = verify(OLD.path(), &args, &apart);
     assert_eq!((said.status, said.found()), (Some(3), vec![]));
     assert_eq!(verdict(&said, "VERIFY-FABRIC"), "not_applicable");
-    // No HCCL is no fault; copies are tried all the same.
+    // A missing HCCL is not a fault; copies are tested anyway.
     let args = ["--rung", "fabric"];
     let said = verify(OLD.path(), &args, &[("ASCSIM_DEVICES", "2")]);
     assert_eq!((said.status, verdict(&said, "VERIFY-FABRIC")), (Some(0), "passed"));
@@ -50,7 +50,7 @@ fn wrong_links_are_named_one_by_one() {
     assert!(both.iter().all(|link| titles.contains(link)), "{titles}");
 }
 
-/// Ranks wait for each other: the one that does not come is named, and no other.
+/// Ranks wait for each other: only the absent one is named.
 #[test]
 fn the_rank_that_fails_is_named() {
     let short = ("ASCSIM_CONNECT_MS", "1000");
@@ -62,7 +62,8 @@ fn the_rank_that_fails_is_named() {
         ("sum#2:flip", "NPU 2 (0000:c3:00.0):"),
         // All get the same wrong sum.
         ("part#1:flip", "NPU 0, 1, 2:"),
-        // Who gave nothing cannot be told from those who wait for it, where all waits end alike.
+        // A rank without a contribution is indistinguishable from those that wait for it if all
+        // waits end alike.
         ("part#2:hang", "NPU 0, 1, 2:"),
     ] {
         let said = fabric("3", &[("ASCSIM_FAULT", fault), short]);

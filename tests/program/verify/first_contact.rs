@@ -1,4 +1,4 @@
-//! Installations as they are met: CANN of many versions and its driver, each with a part missing. The
+//! Realistic installations: CANN of many versions and its driver, each with a missing part. The
 //! result names the part.
 //!
 //! `cargo test --test program verify::first_contact -- --nocapture` prints the cases.
@@ -15,7 +15,7 @@ const LAYOUTS: [(&str, &str, &[&str]); 6] = [
     ("9.1.0", "libacl_rt.so", &["libopapi_math.so", "libopapi_nn.so"]),
 ];
 
-/// What a library needs that is not there, and whose part that is.
+/// A missing dependency of a library, and the owner of that dependency.
 const NEEDED: [(&str, &str, &str); 3] = [
     ("libdcmi.so", "VERIFY-LOAD driver", "Driver library libdcmi.so"),
     ("libslog.so", "VERIFY-LOAD part", "libslog.so, required by"),
@@ -29,11 +29,11 @@ struct Case {
     args: Vec<&'static str>,
     found: Vec<&'static str>,
     status: i32,
-    /// What the titles and causes have in them.
+    /// The required text in titles and causes.
     says: String,
 }
 
-/// Lets a library need another one in place of the support library of the compiler, which has a
+/// Makes a library need another one instead of the support library of the compiler, which has a
 /// longer name.
 fn need(libraries: &Installation, library: &str, needed: &str) {
     let path = libraries.path().join(library);
@@ -53,7 +53,7 @@ fn cases() -> Vec<Case> {
         for part in &parts {
             let libraries = Installation::version(version);
             libraries.remove(part);
-            // Until 9.1 the runtime is there under both names.
+            // Until 9.1, the runtime exists under both names.
             if *part == "libacl_rt.so" && libraries.path().join("libascendcl.so").exists() {
                 libraries.remove("libascendcl.so");
             }
@@ -69,7 +69,7 @@ fn cases() -> Vec<Case> {
         }
         for (needed, found, says) in NEEDED {
             let libraries = Installation::version(version);
-            // Of the two names of the runtime the old one is tried first.
+            // Of the two names of the runtime, the old one is tried first.
             let first = if libraries.path().join("libascendcl.so").exists() {
                 "libascendcl.so"
             } else {
@@ -191,7 +191,7 @@ fn what_cannot_run_leaves_the_rest_alone() {
     let args = ["--rung", "memory,kernel"];
     let said = verify(libraries.path(), &args, &[("ASCSIM_RTC_PARTS", "0")]);
     assert_eq!((said.status, verdict(&said, "VERIFY-KERNEL")), (Some(0), "not_applicable"));
-    // With its parts, what it refuses is a finding.
+    // With its parts, a rejection by the compiler is a finding.
     let said = verify(RTC.path(), &args, &[("ASCSIM_RTC_PARTS", "0")]);
     assert_eq!(said.found(), ["VERIFY-KERNEL compile"]);
     let crash = [("ASCSIM_FAULT", "aclFinalize#none:segv"), ("ASCSIM_DEVICES", "2")];

@@ -1,4 +1,4 @@
-//! Rung 4: the logic of the kernel on the host, and the rung against the simulator.
+//! Stage 4: the logic of the kernel on the host, and the stage with the simulator.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -8,7 +8,7 @@ use super::simulator::{Installation, NEW, OLD, RTC, Said, verify};
 
 const SOURCE: &str = include_str!("../../../crates/verify/src/kernel/probe_add.asc");
 
-/// A mistake in the kernel, and the exit status of the driver that sees it.
+/// A mistake in the kernel, and the exit status of the test driver that detects it.
 const MISTAKES: [(&str, &str, i32); 14] = [
     ("AscendC::GetBlockIdx()", "0", 1),
     (" * TILE * TILES;", " * TILE;", 1),
@@ -26,8 +26,8 @@ const MISTAKES: [(&str, &str, i32); 14] = [
     ("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);", "", 4),
 ];
 
-/// The source that goes to the vendor's compiler adds rightly in every block, as far as a host
-/// can tell; and mistakes in it would be seen.
+/// The source for the vendor's compiler adds correctly in every block, as far as a host can test
+/// it, and mistakes in it would be detected.
 #[test]
 #[ignore = "needs g++"]
 fn the_kernel_adds_on_the_host() {
@@ -66,7 +66,7 @@ fn the_kernel_adds_on_the_host() {
     }
 }
 
-/// The rung alone, on a machine of this kind.
+/// Runs only this stage, with these libraries and variables.
 fn kernel(libraries: &Path, variables: &[(&str, &str)]) -> Said {
     verify(libraries, &["--rung", "kernel"], variables)
 }
@@ -92,12 +92,12 @@ fn the_kernel_is_compiled_once() {
     let compile_fails = [variables[0], ("ASCSIM_FAULT", "aclrtcCompileProg:ret=176003")];
     let second = kernel(RTC.path(), &compile_fails);
     assert_eq!((second.found(), &told(&second)["cached"]), (vec![], &true.into()));
-    // Other source, other chip, other CANN: another file.
+    // Another source, chip or CANN gives another file.
     let other = [variables[0], ("ASCSIM_SOC", "Ascend950PR_9589")];
     assert_eq!(told(&kernel(RTC.path(), &other))["cached"], false);
     let other = [variables[0], ("ASCSIM_CANN", "9.1.0")];
     assert_eq!(told(&kernel(RTC.path(), &other))["cached"], false);
-    // A damaged file, and one that does not load, are as good as none.
+    // A damaged file, and one that does not load, are ignored.
     let dir = home.path().join(".cache/ascend-doctor/kernels");
     let files: Vec<_> = dir.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(files.len(), 3);
@@ -112,7 +112,7 @@ fn the_kernel_is_compiled_once() {
     assert_eq!(told(&kernel(RTC.path(), &variables))["cached"], true);
 }
 
-/// A place that cannot be written to costs time and nothing else, and is said.
+/// An unwritable directory only costs time, and is reported.
 #[test]
 fn a_cache_that_cannot_be_used_is_said() {
     let home = Installation::empty();
@@ -130,12 +130,13 @@ fn a_cache_that_cannot_be_used_is_said() {
         );
         assert_eq!(verdict(&said, "VERIFY-KERNEL"), "passed");
     }
-    // Without a home there is no place, and nothing to say.
+    // Without a home directory there is no cache, and nothing to report.
     let said = kernel(RTC.path(), &[]);
     assert_eq!((said.status, said.found()), (Some(0), vec![]));
 }
 
-/// Both launch interfaces, both loaders and both forms of the entry are used, whichever is there.
+/// Both launch interfaces, both loaders and both forms of the entry are used, depending on the
+/// version.
 #[test]
 fn every_way_of_launching_works() {
     let list = [
@@ -161,7 +162,7 @@ fn every_way_of_launching_works() {
         let said = kernel(libraries.path(), &[]);
         assert_eq!((said.status, said.found()), (Some(0), vec![]), "{launch}");
         assert_eq!(verdict(&said, "VERIFY-KERNEL"), "passed", "{launch}");
-        // It is this function that is called.
+        // Proves that this function is called.
         let fault = format!("{launch}:ret=507899");
         let said = kernel(libraries.path(), &[("ASCSIM_FAULT", &fault)]);
         assert_eq!(said.found(), ["VERIFY-KERNEL call"], "{launch}");
@@ -175,7 +176,7 @@ fn every_way_of_launching_works() {
     assert_eq!(said.found(), ["VERIFY-KERNEL stripes"]);
 }
 
-/// What is not there is no fault.
+/// A missing compiler is not a fault.
 #[test]
 fn machines_without_the_compiler_are_left_alone() {
     let missing = Installation::rtc();
@@ -192,14 +193,15 @@ fn machines_without_the_compiler_are_left_alone() {
         (RTC.path(), "Ascend310Q1"),
     ] {
         let said = kernel(libraries, &[("ASCSIM_SOC", soc)]);
-        // Nothing was computed, so nothing is shown.
+        // Nothing was computed, so nothing is proven.
         assert_eq!((said.status, said.found()), (Some(3), vec![]), "{soc}");
         assert_eq!(verdict(&said, "VERIFY-KERNEL"), "not_applicable", "{soc}");
         assert_eq!(verdict(&said, "VERIFY-CACHE"), "not_applicable", "{soc}");
     }
 }
 
-/// A call that fails here calls no device faulty: a warning, and no verdict. Wrong numbers do.
+/// A failed call in this stage does not blame the device: it is a warning, and the result is
+/// inconclusive. Wrong numbers do.
 #[test]
 fn a_failed_call_is_undecided() {
     for fault in ["core#7:flip", "core@8:flip"] {
@@ -217,7 +219,7 @@ fn a_failed_call_is_undecided() {
     let said = kernel(RTC.path(), &[("ASCSIM_FAULT", "aclrtcCompileProg:ret=176003")]);
     let text = said.report.to_string();
     assert!(text.contains("a simulated failure of the compiler"), "the log is quoted: {text}");
-    // Codes of the compiler are translated as those of the runtime are.
+    // Codes of the compiler are translated like those of the runtime.
     assert!(said.title(0).contains("176003 ACL_ERROR_RTC_COMPILATION"), "{}", said.title(0));
     let said = kernel(RTC.path(), &[("ASCSIM_FAULT", "aclrtcCreateProg:ret=276001")]);
     assert!(said.title(0).contains("276001 (ACL_ERROR_RTC_OUT_OF_MEMORY)"), "{}", said.title(0));

@@ -1,4 +1,4 @@
-//! The fault matrix: one fault at a time, and what has to be said of it.
+//! The fault matrix: one fault at a time, with the expected finding.
 //!
 //! `cargo test --test program verify::matrix -- --nocapture` prints it.
 
@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use self::cases::{Case, cases};
 use super::simulator::{Installation, NEW, OLD, RTC, verify};
 
-/// Runs a case, and says what is not as expected.
+/// Runs a case, and returns the deviation from the expectation.
 fn run(case: &Case) -> Option<Failure> {
     let both = [OLD.path(), NEW.path()];
-    // Each fault on one of the two layouts, by turns.
-    // Where kernels are counted, the one with a library for all of them.
+    // Each fault on one of the two layouts, alternately. If kernels are counted, the layout with
+    // one library for all of them is used.
     let value = case.variables.first().map_or("", |(_, value)| value);
     let turn = if value.contains("kernel") { 0 } else { value.len() % 2 };
     let shared = if case.complete { RTC.path() } else { both[turn] };
@@ -38,23 +38,23 @@ fn run(case: &Case) -> Option<Failure> {
     })
 }
 
-/// A case that did not come out as expected.
+/// A case with an unexpected result.
 struct Failure {
     said: String,
-    /// The fault was there, and nothing was found.
+    /// Whether the fault occurred without a finding.
     unnoticed: bool,
 }
 
 #[test]
 fn matrix() {
     let mut cases = cases();
-    // Those that wait longest first, so that nobody waits for them alone at the end.
+    // The longest waits first, so that none of them remains at the end.
     cases.sort_by_key(|case| !case.args.iter().any(|arg| arg == "--call-timeout"));
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     let counts: Mutex<BTreeMap<&str, [usize; 2]>> = Mutex::default();
     std::thread::scope(|scope| {
-        // Many cases do nothing but wait for a limit.
+        // Many cases only wait for a time limit.
         for _ in 0..8 {
             scope.spawn(|| {
                 while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {

@@ -1,14 +1,14 @@
-//! `verify` against the simulator (crates/simulator), as a user would run it.
+//! `verify` with the simulator (crates/simulator), run as by a user.
 //!
 //! - `simulator`: installations of simulated libraries, version by version;
-//! - `matrix`: one fault at a time, with what has to be said of it;
-//! - `severity`: damage of every kind in every lane; `times`: slow devices, clean runs;
+//! - `matrix`: one fault at a time, with the expected finding;
+//! - `severity`: corruption of every kind in every lane; `times`: slow devices, clean runs;
 //! - `cards`: physical identities, health, coverage of cores;
-//! - `first_contact`: installations that lack a part; `evidence`: a run in a file;
-//! - `kernel`, `fabric`: the later rungs;
+//! - `first_contact`: installations with a missing part; `evidence`: a run in a file;
+//! - `kernel`, `fabric`: the later stages;
 //! - `contract`: formats, options;
-//! - `processes`: children that hang, print, stay or leave others behind;
-//! - `busy`: devices that others use; `disk`: no room;
+//! - `processes`: children that hang, print, do not exit or leave others behind;
+//! - `busy`: devices used by other processes; `disk`: no space;
 //! - `abi`: the declared functions against the facts of the official headers.
 #![allow(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! Children that hang, print, stay after a kill, or leave others behind.
+//! Children that hang, print, survive a kill, or leave others behind.
 
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ fn worker(doctor: &Child) -> u32 {
     panic!("no child loaded the library");
 }
 
-/// Processes with this in their environment: those that a run started, whatever became of them.
+/// Processes with this mark in their environment: those that a run started, in any state.
 fn alive(mark: &str) -> Vec<u32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -42,7 +42,7 @@ fn alive(mark: &str) -> Vec<u32> {
     pids.filter(marked).collect()
 }
 
-/// Waits until there are none: a signal takes a moment.
+/// Waits until there are none, because a signal takes a moment.
 fn nobody_is_left(mark: &str) {
     let start = Instant::now();
     while !alive(mark).is_empty() {
@@ -51,7 +51,8 @@ fn nobody_is_left(mark: &str) {
     }
 }
 
-/// While a child hangs: no library of the vendor is in the parent, and afterwards nobody is left.
+/// While a child hangs, no library of the vendor is in the parent, and afterwards no process
+/// remains.
 #[test]
 fn the_parent_loads_nothing_and_leaves_nobody() {
     let mut child = doctor(OLD.path())
@@ -83,7 +84,8 @@ fn a_hang_is_reported_in_time() {
     assert!(over < Duration::from_millis(500), "{:?} with {quick:?} for the rest", said.took);
 }
 
-/// A process that stays after SIGKILL, with all that it has open: it is said, and not waited for.
+/// A process that survives SIGKILL, with everything that it has open: it is reported, and the run
+/// does not wait for it.
 #[test]
 #[ignore = "needs the right to trace processes"]
 fn a_process_that_stays_is_said_to_stay() {
@@ -107,7 +109,7 @@ fn a_process_that_stays_is_said_to_stay() {
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{report}");
     let found = &report["findings"][0];
-    // The state says that it is no driver that holds it: then it is not said to be one.
+    // The state shows that no driver holds it, so the report does not blame one.
     assert_eq!((&found["id"], &found["message"]), (&"VERIFY-HANG".into(), &"held".into()));
     let title = found["title"]["en"].as_str().unwrap();
     assert!(title.contains(&worker.to_string()) && title.contains("`aclInit`"), "{title}");
@@ -118,7 +120,7 @@ fn a_process_that_stays_is_said_to_stay() {
     nobody_is_left(mark);
 }
 
-/// A process that leaves session, group and parent is ended all the same, and named.
+/// A process that leaves session, group and parent is still ended, and named.
 #[test]
 fn daemons_are_ended() {
     for (fault, found, status) in [
@@ -138,15 +140,15 @@ fn daemons_are_ended() {
     assert!(!said.report["notes"].to_string().contains("left processes behind"));
 }
 
-/// Whether who runs the tests has interrupts ignored, as a shell does for what it runs in the
-/// background: `verify` inherits that, and goes on.
+/// Whether interrupts are ignored by the process that runs the tests, as for background jobs of a
+/// shell: `verify` inherits that, and continues.
 fn interrupts_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
     u64::from_str_radix(mask.trim(), 16).unwrap() >> (2 - 1) & 1 == 1
 }
 
-/// Whoever ends `verify` ends its children.
+/// Ending `verify` ends its children.
 #[test]
 fn children_go_with_their_parent() {
     let interrupted = (!interrupts_are_ignored()).then_some(("INT", "interrupted"));
@@ -169,7 +171,7 @@ fn children_go_with_their_parent() {
     }
 }
 
-/// What is printed belongs to the function that printed it, however fast it is.
+/// Output is attributed to the function that printed it, even with fast calls.
 #[test]
 fn chatter_has_the_name_of_its_function() {
     let parts = |fault: &str| -> Vec<(String, String)> {
@@ -193,19 +195,19 @@ fn chatter_has_the_name_of_its_function() {
             assert!(seen[0].1.contains(&format!("{bytes} bytes")), "{fault}: {seen:?}");
         }
     }
-    // Each of several has its own.
+    // Several functions have separate entries.
     let seen = parts("aclrtGetMemInfo@1:say=10;aclrtCreateStream:print=20;aclnnAdd:say=30");
     let names: Vec<&str> =
         seen.iter().map(|(source, _)| source.split(' ').next().unwrap()).collect();
     assert_eq!(names, ["aclrtGetMemInfo", "aclrtCreateStream", "aclnnAdd"]);
-    // What a crash printed stands at the crash.
+    // The output of a crash is listed with the crash.
     let fault = [("ASCSIM_FAULT", "aclnnAdd:print=40;aclnnAdd:segv")];
     let said = verify(OLD.path(), &["--rung", "compute", "--dtype", "int32"], &fault);
     assert_eq!(said.found(), ["VERIFY-CRASH signal"]);
     assert!(said.report.to_string().contains("simulated chatter"));
 }
 
-/// A terminal sees what is being done; a file does not.
+/// A terminal shows progress; a file does not.
 #[test]
 fn progress_is_shown_on_a_terminal() {
     use std::io::Read as _;
@@ -227,7 +229,7 @@ fn progress_is_shown_on_a_terminal() {
     let slave = std::fs::File::options().read(true).write(true).open(name.to_str().unwrap());
     run(slave.unwrap().into());
     let mut shown = Vec::new();
-    // Once nobody has the terminal open, reading it fails behind what was written.
+    // When no process has the terminal open, reading it fails behind the written text.
     let _ = std::fs::File::from(master).read_to_end(&mut shown);
     let shown = String::from_utf8_lossy(&shown);
     assert!(shown.contains("NPU 0: aclnnAdd int32"), "{shown:?}");

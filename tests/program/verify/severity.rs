@@ -1,4 +1,4 @@
-//! Wrong data of every kind, once and permanently, in every operation and lane: how severe it is.
+//! The severity of wrong data of every kind, once and permanently, in every operation and lane.
 //!
 //! `cargo test --test program verify::severity -- --nocapture` prints the counts.
 
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::simulator::{OLD, RTC, Said, verify};
 
-/// What happens to data.
+/// Corruptions of data.
 const DAMAGE: [&str; 7] = ["flip", "swap", "nan", "zero", "tail", "poison", "lowbits"];
 
-/// An operation with its lane, and the fault that strikes it.
+/// An operation with its lane, and the fault that affects it.
 struct Lane {
     name: String,
-    /// The place of the fault: once, and from then on.
+    /// The place of the fault: once, and permanently.
     places: [String; 2],
     args: Vec<&'static str>,
     variables: Vec<(&'static str, &'static str)>,
@@ -38,7 +38,7 @@ fn lanes() -> Vec<Lane> {
         }
         lanes.push(compute(dtype, 2, "product", "quick"));
         lanes.push(compute(dtype, 3, "product for all cores", "quick"));
-        // Brain floats have no product of 512.
+        // Bfloat16 has no product of 512.
         let first = if dtype == "bf16" { 4 } else { 5 };
         if dtype != "bf16" {
             lanes.push(compute(dtype, 4, "large product", "standard"));
@@ -66,7 +66,7 @@ fn lanes() -> Vec<Lane> {
     let fabric = |what: &str, once: &str, always: &str| Lane {
         name: what.to_owned(),
         places: [once.to_owned(), always.to_owned()],
-        // Who gets a wrong sum leaves, and the others wait for it.
+        // A rank with a wrong sum leaves, and the others wait for it.
         args: vec!["--rung", "fabric", "--call-timeout", "3"],
         variables: vec![("ASCSIM_DEVICES", "2")],
         exact: true,
@@ -104,7 +104,7 @@ fn every_kind_of_damage_has_its_severity() {
     let counts: Mutex<BTreeMap<&str, BTreeMap<&str, usize>>> = Mutex::default();
     let wrong = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        // More than there are processors: ranks wait for each other.
+        // More threads than processors, because ranks wait for each other.
         for _ in 0..6 {
             scope.spawn(|| {
                 while let Some((lane, damage, place)) =
@@ -119,7 +119,8 @@ fn every_kind_of_damage_has_its_severity() {
                     let right = match (lane.exact, *damage) {
                         // One lowest bit of a rounded result is at most doubtful.
                         (false, "flip") => ["none", "doubtful"].contains(&grade),
-                        // Nor is a sum in single precision beyond its bound by one last place.
+                        // A sum in single precision with an error of one last place stays within
+                        // its bound.
                         (false, "lowbits") if lane.name == "random product fp32" => grade == "none",
                         _ => grade == "wrong",
                     };
@@ -145,8 +146,8 @@ fn every_kind_of_damage_has_its_severity() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), cases.len(), wrong.join("\n"));
 }
 
-/// The defect that this matrix stands for: nearly all elements of a random lane were zero, and it
-/// was a warning with exit status 0.
+/// Regression test: nearly all elements of a random lane were zero, which was a warning with exit
+/// status 0.
 #[test]
 fn zeros_in_a_random_lane_fail() {
     let fault = [("ASCSIM_FAULT", "kernel@10+:zero")];

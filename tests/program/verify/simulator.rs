@@ -1,4 +1,4 @@
-//! Installations of simulated libraries, and what `verify` says of them.
+//! Installations of simulated libraries, and the results of `verify` with them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,13 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// Where cargo puts the shared objects of the dev-dependencies: beside this program.
+/// The directory in which cargo puts the shared objects of the dev-dependencies: that of this
+/// program.
 fn built(name: &str) -> PathBuf {
     std::env::current_exe().unwrap().parent().unwrap().join(name)
 }
 
-/// A directory of libraries, in a directory of its own.
+/// A separate directory of libraries.
 #[derive(Debug)]
 pub(crate) struct Installation {
     dir: TempDir,
@@ -38,7 +39,7 @@ impl Installation {
         installation
     }
 
-    /// CANN from 8.5 on: the runtime under another name, operators by repository.
+    /// CANN from 8.5 on: the runtime under another name, operators split by repository.
     pub(crate) fn new() -> Self {
         let installation = Self::empty();
         installation.link("libascendcl.so", "libacl_rt.so");
@@ -50,7 +51,7 @@ impl Installation {
         installation
     }
 
-    /// The device management of the driver beside it.
+    /// Adds the device management of the driver.
     pub(crate) fn with_dcmi(self) -> Self {
         self.link("libdcmi.so", "libdcmi.so");
         self
@@ -59,7 +60,7 @@ impl Installation {
     /// CANN from 8.5 on with all its parts: the run-time compiler, and HCCL.
     pub(crate) fn rtc() -> Self {
         let installation = Self::new();
-        // A copy: the compiler looks for its parts beside itself.
+        // A copy, because the compiler searches its parts relative to itself.
         installation.copy("libacl_rtc.so", "libacl_rtc.so");
         std::fs::create_dir_all(installation.compiler_part().parent().unwrap()).unwrap();
         std::fs::write(installation.compiler_part(), "").unwrap();
@@ -67,7 +68,7 @@ impl Installation {
         installation
     }
 
-    /// CANN of this version: libraries as they were split then, without what came later.
+    /// CANN of this version: libraries split as in that version, without later ones.
     pub(crate) fn version(version: &str) -> Self {
         static BUILT: Mutex<BTreeMap<String, Installation>> = Mutex::new(BTreeMap::new());
         let mut built = BUILT.lock().unwrap();
@@ -80,8 +81,8 @@ impl Installation {
         first.again()
     }
 
-    /// The same libraries in another directory, by hard links: what changes one of them writes a
-    /// new file.
+    /// The same libraries in another directory, as hard links: changing one of them writes a new
+    /// file.
     fn again(&self) -> Self {
         let installation = Self::empty();
         for entry in self.path().read_dir().unwrap() {
@@ -97,7 +98,7 @@ impl Installation {
         self.copy("libhccl.so", "libhccl.so");
         let runtime = if from("8.5.0") { "libacl_rt.so" } else { "libascendcl.so" };
         self.copy("libascendcl.so", runtime);
-        // Both are there until 9.1.
+        // Both exist until 9.1.
         if from("8.5.0") && !from("9.1.0") {
             self.copy("libascendcl.so", "libascendcl.so");
         }
@@ -138,13 +139,13 @@ impl Installation {
         self.dir.path().join("ccec_compiler/lib/libasrtc.so")
     }
 
-    /// Without that part, as where only a part of the toolkit is installed.
+    /// Removes that part, as in a partial installation of the toolkit.
     pub(crate) fn remove_compiler_part(&self) {
         std::fs::remove_file(self.compiler_part()).unwrap();
     }
 
-    /// One file on disk under another name is the same library; that is right where only one of
-    /// the names is used.
+    /// A link to the same file is the same library; that is correct if only one of the names is
+    /// used.
     pub(crate) fn link(&self, from: &str, to: &str) {
         std::os::unix::fs::symlink(built(from), self.path().join(to)).unwrap();
     }
@@ -163,8 +164,8 @@ impl Installation {
         std::fs::write(path, bytes).unwrap();
     }
 
-    /// Makes functions invisible, as in versions that do not have them: another first letter in
-    /// the names of the symbols.
+    /// Hides functions, as in versions without them: changes the first letter in the names of the
+    /// symbols.
     pub(crate) fn hide(&self, library: &str, symbols: &[&str]) {
         let path = self.path().join(library);
         let mut bytes = std::fs::read(&path).unwrap();
@@ -179,7 +180,7 @@ impl Installation {
         self.write(library, &bytes);
     }
 
-    /// A copy of `library` in place of a link, with functions hidden.
+    /// Replaces a link by a copy of `library` with hidden functions.
     pub(crate) fn hide_in_copy(&self, library: &str, symbols: &[&str]) {
         self.remove(library);
         self.copy(library, library);
@@ -187,7 +188,7 @@ impl Installation {
     }
 }
 
-/// Versions of CANN that brought something, in order.
+/// Versions of CANN that added functions, in order.
 pub(crate) const VERSIONS: [&str; 11] = [
     "6.0.1",
     "7.0.0",
@@ -206,7 +207,7 @@ pub(crate) static OLD: LazyLock<Installation> = LazyLock::new(Installation::old)
 pub(crate) static NEW: LazyLock<Installation> = LazyLock::new(Installation::new);
 pub(crate) static RTC: LazyLock<Installation> = LazyLock::new(Installation::rtc);
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) status: Option<i32>,
@@ -225,7 +226,7 @@ impl Said {
             .collect()
     }
 
-    /// What the process of a device told, by the name of the event.
+    /// The events of the process of a device with this name.
     pub(crate) fn told(&self, list: &str, at: usize, event: &str) -> Vec<&Value> {
         let told = self.report[list][at]["told"].as_array().unwrap();
         told.iter().filter(|one| one["event"] == event).collect()
@@ -236,7 +237,7 @@ impl Said {
     }
 }
 
-/// `ascend-doctor` with these libraries and nothing else in its environment.
+/// `ascend-doctor` with these libraries and no other variables in its environment.
 pub(crate) fn doctor(libraries: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_ascend-doctor"));
     command
@@ -244,7 +245,7 @@ pub(crate) fn doctor(libraries: &Path) -> Command {
         .env("LD_LIBRARY_PATH", libraries)
         .env("ASCEND_DOCTOR_ALLOW_SIM", "1")
         // Products follow the number of cores. With those of a real chip each takes a tenth of a
-        // second here, so tests of anything else have fewer.
+        // second here, so other tests use fewer.
         .env("ASCSIM_CUBE_CORES", "2")
         .env("LANG", "C");
     command
@@ -264,7 +265,7 @@ pub(crate) fn verify(libraries: &Path, args: &[&str], variables: &[(&str, &str)]
     Said { status: output.status.code(), report, took }
 }
 
-/// What became of a check.
+/// The outcome of a check.
 pub(crate) fn verdict<'a>(said: &'a Said, id: &str) -> &'a str {
     let checks = said.report["checks"].as_array().unwrap();
     let row = checks.iter().find(|row| row["id"] == id).unwrap();

@@ -4,8 +4,7 @@ use super::simulator::{Installation, OLD, RTC, verdict, verify};
 
 const EIGHT: (&str, &str) = ("ASCSIM_DEVICES", "8");
 
-/// The defect that this stands for: a device that took far longer for each kernel than its seven
-/// neighbours passed.
+/// Regression test: a device that took far longer for each kernel than its seven peers passed.
 #[test]
 fn a_device_far_slower_than_its_peers_fails() {
     let slow = [EIGHT, ("ASCSIM_FAULT", "kernel#5:sleep=40")];
@@ -13,16 +12,17 @@ fn a_device_far_slower_than_its_peers_fails() {
     assert_eq!((said.status, said.found()), (Some(1), vec!["VERIFY-TIME peers".to_owned()]));
     let title = said.title(0);
     assert!(title.starts_with("SIMULATED NPU 5 (0000:c6:00.0): kernel takes "), "{title}");
-    // All figures are in the evidence: its own, those of seven peers, the limit.
+    // The evidence contains all figures: its own, those of seven peers, the limit.
     let evidence = said.report["findings"][0]["evidence"].to_string();
     assert!(evidence.contains("allowed factor"), "{evidence}");
     assert!(said.report["retimed"].as_array().unwrap().len() >= 2);
 }
 
-/// Slower, and not by much: a warning, and the result is inconclusive.
+/// Slightly slower: a warning, and the result is inconclusive.
 #[test]
 fn a_device_slower_than_its_peers_is_inconclusive() {
-    // Sleeps add up on the device that both rules strike: two or three times as slow. They are long beside what a busy host adds.
+    // Sleeps add up on the device affected by both rules: two or three times as slow. They are long
+    // compared with the noise of a busy host.
     let fault = ("ASCSIM_FAULT", "kernel:sleep=200;kernel#3:sleep=320");
     let slow = [("ASCSIM_DEVICES", "5"), fault];
     let said = verify(OLD.path(), &["--rung", "compute", "--dtype", "bf16"], &slow);
@@ -41,7 +41,7 @@ fn a_device_slower_than_before_is_found() {
     assert_eq!((before.status, verdict(&before, "VERIFY-TIME")), (Some(0), "not_applicable"));
     std::fs::write(&path, before.report.to_string()).unwrap();
     let args = [&args[..], &["--baseline", path.to_str().unwrap()]].concat();
-    // They do nothing but wait, so they run beside each other.
+    // They only wait, so they run in parallel.
     std::thread::scope(|scope| {
         for (milliseconds, status, found) in [
             (165, Some(0), vec![]),
@@ -58,9 +58,9 @@ fn a_device_slower_than_before_is_found() {
     });
 }
 
-/// Sound devices have no finding, on one device and on eight, in all levels, while the host is busy.
-/// `CLEAN_RUNS=1000 cargo test --test program verify::times -- --nocapture` runs as many, with every
-/// level on one and on eight devices; without, each level runs once on few.
+/// Healthy devices have no finding, on one device and on eight, in all levels, while the host is
+/// busy. `CLEAN_RUNS=1000 cargo test --test program verify::times -- --nocapture` runs this number,
+/// with every level on one and on eight devices; by default, each level runs once on few.
 #[test]
 fn clean_runs_have_no_finding() {
     let asked = std::env::var("CLEAN_RUNS").ok().and_then(|text| text.parse().ok());
@@ -89,7 +89,7 @@ fn clean_runs_have_no_finding() {
         }
     };
     std::thread::scope(|scope| {
-        // More than there are processors, so that times spread.
+        // More threads than processors, so that times vary.
         for _ in 0..4 {
             scope.spawn(|| {
                 loop {

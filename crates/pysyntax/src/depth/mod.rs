@@ -1,9 +1,9 @@
 //! An upper bound for the nesting of a source, computed before it is parsed.
 //!
 //! The guard is needed although the parser grows its stack itself: our visitors, those of
-//! `ruff_python_ast` and the drop of a tree recurse without such growth, and a hostile file of a few
-//! megabytes (`a.b.b.b…`, `not not not …`, `((((…`) would overflow the stack of any thread. So
-//! operators and brackets that can nest are counted first, roughly, and never too few.
+//! `ruff_python_ast` and the drop of a tree recurse without such growth, and a hostile file of a
+//! few megabytes (`a.b.b.b…`, `not not not …`, `((((…`) would overflow the stack of any thread. So
+//! operators and brackets that can nest are counted first, approximately but never too few.
 
 mod quick;
 
@@ -11,13 +11,14 @@ use memchr::{memchr, memchr2, memchr3};
 
 /// Depth that the stack of every thread allows.
 pub(super) const SHALLOW: usize = 150;
-/// The deepest nesting that is accepted. CPython itself stops at 200 brackets.
+/// The maximum nesting. CPython itself stops at 200 brackets.
 const LIMIT: usize = 5_000;
-/// The stack for what is deeper than [`SHALLOW`], in bytes; only what is used is ever taken.
+/// The stack size for sources deeper than [`SHALLOW`], in bytes; only the used part is ever
+/// allocated.
 pub(super) const STACK: usize = 512 << 20;
 
 /// Whether the stack of every thread is enough for the tree of `text`. If this returns `false`,
-/// [`of`] may still find a depth that is.
+/// [`of`] may still find a small enough depth.
 pub(super) fn is_shallow(text: &str) -> bool {
     quick::is_shallow(text, SHALLOW)
 }
@@ -26,7 +27,7 @@ pub(super) fn is_shallow(text: &str) -> bool {
 ///
 /// # Errors
 ///
-/// With the line, from 1, where it passes the limit.
+/// With the line, from 1, at which it exceeds the limit.
 pub(super) fn of(text: &str) -> Result<usize, u32> {
     let bytes = text.as_bytes();
     let mut scan =
@@ -39,20 +40,20 @@ pub(super) fn of(text: &str) -> Result<usize, u32> {
     Ok(scan.deepest)
 }
 
-/// What a byte in code begins.
+/// The token that a byte in code begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Begins {
-    /// Nothing that counts.
+    /// Nothing that is counted.
     Nothing,
     /// An operator.
     Operator,
-    /// A word that is no operator, by its first letter.
+    /// A word that is not an operator, by its first letter.
     Word,
-    /// A word that may be one.
+    /// A word that may be an operator.
     WordOrOperator,
     Opening,
     Closing,
-    /// What separates elements and statements.
+    /// A separator of elements or statements.
     Separator,
     LineEnd,
     Comment,
@@ -81,7 +82,7 @@ const BEGINS: [Begins; 256] = {
     begins
 };
 
-/// The end of a word: letters, digits, `_`, and what is not ASCII.
+/// The end of a word: letters, digits, `_`, and non-ASCII bytes.
 fn word_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
         let beyond = !in_word(u64::from_le_bytes(*eight)) & (EACH * 0x80);
@@ -98,8 +99,8 @@ fn word_end(bytes: &[u8], mut at: usize) -> usize {
 /// One in each byte.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// Of eight bytes, the highest bit of each that goes on with a word. What is added carries a byte that
-/// is no less than a bound into its highest bit, and never beyond it.
+/// For eight bytes, the highest bit of each that continues a word. Each addition carries a byte at
+/// or above a bound into its highest bit, and never beyond it.
 fn in_word(eight: u64) -> u64 {
     let ascii = eight & (EACH * 0x7f);
     let at_least = |bytes: u64, bound: u8| bytes + EACH * u64::from(0x80 - bound);
@@ -110,7 +111,7 @@ fn in_word(eight: u64) -> u64 {
     eight | letter | digit | underscore
 }
 
-/// The lengths of the words that count and begin with a letter, one bit each.
+/// The lengths of the counted words by first letter, one bit each.
 const OPERATORS: [u8; 256] = {
     let mut lengths = [0; 256];
     lengths[b'a' as usize] = 1 << 3 | 1 << 5;
@@ -124,7 +125,7 @@ const OPERATORS: [u8; 256] = {
     lengths
 };
 
-/// Whether a byte in a string is more than text.
+/// Whether a byte in a string has a special meaning.
 const IN_STRING: [bool; 256] = {
     let mut counts = [false; 256];
     let bytes = b"\\\n{([}])\"'";
@@ -139,20 +140,20 @@ const IN_STRING: [bool; 256] = {
 struct Scan<'t> {
     bytes: &'t [u8],
     at: usize,
-    /// What was counted around each open bracket.
+    /// The counts around each open bracket.
     open: Vec<usize>,
     /// Operators since the last comma or the like on this level.
     here: usize,
     /// `here` of all levels around.
     total: usize,
     deepest: usize,
-    /// A string that is formatted was met, whose quotes may stand inside each other: what looks like
-    /// text behind it need not be text.
+    /// There was a formatted string, whose quotes may be nested: from then on, apparent text may be
+    /// code.
     nests: bool,
 }
 
 impl Scan<'_> {
-    /// Counts to the end, or to the first place that is too deep.
+    /// Counts to the end, or to the first position that is too deep.
     fn run(&mut self) {
         while let Some(&byte) = self.bytes.get(self.at) {
             match BEGINS[usize::from(byte)] {
@@ -206,8 +207,8 @@ impl Scan<'_> {
         self.reached();
     }
 
-    /// Notes how deep this place is. What is counted only grows until a bracket closes or something
-    /// ends, and so it is noted only then.
+    /// Updates the maximum depth. The count only grows until a bracket closes or something ends, so
+    /// it is updated only then.
     fn reached(&mut self) {
         self.deepest = self.deepest.max(self.total + self.here + self.open.len());
     }
@@ -216,7 +217,7 @@ impl Scan<'_> {
     fn indentation(&mut self) {
         self.at += 1;
         let start = self.at;
-        // Nearly all are of four blanks.
+        // Nearly all indentations are multiples of four blanks.
         while self.bytes[self.at..].starts_with(b"    ") {
             self.at += 4;
         }
@@ -229,7 +230,7 @@ impl Scan<'_> {
     fn word(&mut self) {
         let start = self.at;
         self.at = word_end(self.bytes, start);
-        // Most words are none of these by their first letter and length alone.
+        // First letter and length already exclude most words.
         let lengths = OPERATORS[usize::from(self.bytes[start])];
         let length = self.at - start;
         if length > 6 || lengths >> length & 1 == 0 {
@@ -247,13 +248,13 @@ impl Scan<'_> {
         self.at += memchr(b'\n', rest).unwrap_or(rest.len());
     }
 
-    /// Skips a string. What f-strings hold is counted by the brackets of the string, which
-    /// are more than those of its expressions.
+    /// Skips a string. The content of f-strings is counted by the brackets in the string, which are
+    /// more than those of its expressions.
     fn string(&mut self, quote: u8) {
         let triple = self.bytes[self.at..].starts_with(&[quote; 3]);
         let prefix = &self.bytes[self.at.saturating_sub(2)..self.at];
         self.at += if triple { 3 } else { 1 };
-        // Only what is formatted holds more than text: `f"{x}"`, `rf"…"`, `t"…"`.
+        // Only a formatted string contains more than text: `f"{x}"`, `rf"…"`, `t"…"`.
         self.nests |= prefix.iter().any(|byte| matches!(byte, b'f' | b'F' | b't' | b'T'));
         if !self.nests {
             self.at = text_end(self.bytes, self.at, quote, triple);
@@ -291,7 +292,7 @@ impl Scan<'_> {
     }
 }
 
-/// Where a string ends that holds nothing but text, from behind its first quote.
+/// The end of a string that contains only text, from behind its first quote.
 fn text_end(bytes: &[u8], begin: usize, quote: u8, triple: bool) -> usize {
     let mut at = begin;
     loop {
@@ -367,7 +368,7 @@ mod tests {
             "not ".repeat(9_000),
             format!("1{}", "+1".repeat(9_000)),
             "lambda: ".repeat(9_000),
-            // Quotes inside of quotes: what looks like text is code.
+            // Nested quotes: apparent text is code.
             format!("f\"{{\"\" + {} + \"\"}}\"", "(".repeat(9_000)),
             format!("f'{{\"\" + \"a\"}}' + f\"{{\"\" + {}", "[".repeat(9_000)),
             format!("f{}", "()".repeat(9_000)),

@@ -1,25 +1,25 @@
-//! Tells most sources apart that nest nowhere deeply, 64 bytes at a time.
+//! Recognizes most sources without deep nesting, 64 bytes at a time.
 //!
-//! No tree is deeper than there are tokens in its statement, and blocks around it. Nearly all
-//! statements are short, so that counting tokens is enough: what they are need not be known. Most are
-//! so short that not even their bytes are too many; tokens are counted in the others alone. In a
-//! list over many lines each line that ends in a comma counts by itself. What this cannot tell is
-//! left to the count of operators ([`super::of`]): a statement with many tokens, formatted strings
-//! that hold others of their own quotes.
+//! No tree is deeper than the number of tokens in its statement, plus the blocks around it. Nearly
+//! all statements are short, so counting tokens is enough, without knowing their kinds. Most are so
+//! short that even the number of their bytes is below the limit; tokens are counted only in the
+//! others. In a list over many lines, each line that ends in a comma counts separately. Cases that
+//! this cannot decide are left to the count of operators ([`super::of`]): a statement with many
+//! tokens, and formatted strings that contain others with the same quotes.
 
 use memchr::memchr;
 use wide::u8x16;
 
 use super::text_end;
 
-/// Bytes that are looked at together.
+/// The number of bytes processed together.
 const BLOCK: usize = 64;
-/// Bytes that are compared at once.
+/// The number of bytes compared at once.
 const PART: usize = 16;
-/// Brackets inside each other that are followed.
+/// The maximum number of nested brackets that are tracked.
 const LEVELS: usize = 32;
 
-/// Whether no statement of a text has more tokens than `limit`. Where it says no, it may be so or not.
+/// Whether no statement of a text has more tokens than `limit`. `false` means unknown.
 pub(super) fn is_shallow(text: &str, limit: usize) -> bool {
     let bytes = text.as_bytes();
     let tokens = indentation(bytes);
@@ -50,24 +50,24 @@ pub(super) fn is_shallow(text: &str, limit: usize) -> bool {
 struct Scan<'t> {
     bytes: &'t [u8],
     limit: usize,
-    /// Tokens are counted, not bytes.
+    /// Whether tokens are counted instead of bytes.
     exact: bool,
-    /// Where the statement begins, and its indentation.
+    /// The start of the statement, and its indentation.
     begin: (usize, usize),
-    /// Tokens of the statement, or its bytes, less those of elements that have ended, more its
+    /// Tokens of the statement, or its bytes, minus those of finished elements, plus its
     /// indentation.
     tokens: usize,
-    /// How many brackets are open.
+    /// The number of open brackets.
     level: usize,
-    /// What was counted, at most, when each of them was opened.
+    /// An upper bound of the count when each of them was opened.
     outer: [usize; LEVELS],
-    /// A comment stands behind a comma.
+    /// Whether a comment follows a comma.
     comma: bool,
 }
 
-/// What stands where in a block, a bit for each byte.
+/// The positions of token kinds in a block, a bit for each byte.
 struct Masks {
-    /// A token begins; nothing where bytes are counted.
+    /// Starts of tokens; empty if bytes are counted.
     tokens: u64,
     blanks: u64,
     opening: u64,
@@ -93,7 +93,7 @@ impl Masks {
             escapes: 0,
         };
         let (parts, _) = block.as_chunks::<PART>();
-        // The first bytes come into the lowest bits.
+        // The first bytes go into the lowest bits.
         for part in parts.iter().rev() {
             let bytes = u8x16::new(*part);
             // `[` and `{`, `]` and `}`, and letters of both cases differ by one bit.
@@ -111,7 +111,7 @@ impl Masks {
         masks
     }
 
-    /// Finds where tokens begin.
+    /// Finds the starts of tokens.
     fn count_tokens(&mut self, block: &[u8; BLOCK]) {
         let mut words = 0;
         let (parts, _) = block.as_chunks::<PART>();
@@ -121,12 +121,12 @@ impl Masks {
             let other = bytes.simd_eq(u8x16::splat(b'_')) | bytes.simd_ge(u8x16::splat(0x80));
             add(&mut words, within(lower, b'a', b'z') | within(bytes, b'0', b'9') | other);
         }
-        // A word that goes on from the block before counts twice.
+        // A word that continues from the previous block counts twice.
         self.tokens = words & !(words << 1) | !(words | self.blanks | self.line_ends);
     }
 }
 
-/// Puts a bit for each byte below those that are there.
+/// Shifts in a bit for each byte below the existing ones.
 fn add(mask: &mut u64, bytes: u8x16) {
     *mask = *mask << PART | u64::from(bytes.to_bitmask());
 }
@@ -135,23 +135,23 @@ fn within(bytes: u8x16, first: u8, last: u8) -> u8x16 {
     bytes.simd_ge(u8x16::splat(first)) & bytes.simd_le(u8x16::splat(last))
 }
 
-/// All bits from one on.
+/// All bits from `bit` on.
 fn from(bit: usize) -> u64 {
     u64::try_from(bit).ok().and_then(|bit| u64::MAX.checked_shl(bit.try_into().ok()?)).unwrap_or(0)
 }
 
-/// The lowest bit that is set; 64 where there is none.
+/// The lowest set bit; 64 if there is none.
 fn lowest(bits: u64) -> usize {
     bits.trailing_zeros() as usize
 }
 
-/// The blanks that a text begins with.
+/// The number of blanks at the start of a text.
 fn indentation(bytes: &[u8]) -> usize {
     bytes.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
 impl Scan<'_> {
-    /// Counts in a block; where to go on, nothing where it became too much.
+    /// Counts in a block. Returns the next position, or `None` if the count exceeds the limit.
     fn block(&mut self, at: usize) -> Option<usize> {
         let rest = &self.bytes[at..];
         let mut last = [b' '; BLOCK];
@@ -192,7 +192,7 @@ impl Scan<'_> {
                     let end = lowest(stops);
                     let plain = !self.is_triple(at + next, quote) && !self.is_formatted(at + next);
                     if plain && end < BLOCK && block[end] != b'\\' {
-                        // An end of the line ends a string that has none.
+                        // A line end terminates an unterminated string.
                         if block[end] == quote { end + 1 } else { end }
                     } else {
                         let end = self.string(at + next, quote)?;
@@ -209,7 +209,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Goes back to where the statement begins, to count its tokens; nothing where that was done.
+    /// Returns to the start of the statement, to count its tokens; `None` if that was done before.
     fn again(&mut self) -> Option<usize> {
         if std::mem::replace(&mut self.exact, true) {
             return None;
@@ -232,7 +232,8 @@ impl Scan<'_> {
             if masks.opening & lowest == 0 {
                 self.level = self.level.saturating_sub(1);
             } else {
-                // Some of these tokens stand behind the bracket: that is too many, never too few.
+                // Some of these tokens are behind the bracket: the count is too high, never too
+                // low.
                 *self.outer.get_mut(self.level)? = self.tokens;
                 self.level += 1;
             }
@@ -240,7 +241,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// At the end of a line at a place of the block that begins at `block`.
+    /// Handles the end of a line at a position of the block that begins at `block`.
     fn line_end(&mut self, block: usize, place: usize, masks: &Masks) -> Option<()> {
         let at = block + place;
         let before = at.checked_sub(1).and_then(|before| self.bytes.get(before));
@@ -278,7 +279,7 @@ impl Scan<'_> {
         formats(letter(1)) || letter(1) == Some(b'r') && formats(letter(2))
     }
 
-    /// The end of a string; nothing where that is not plain.
+    /// The end of a string; `None` if the string is not plain.
     fn string(&mut self, at: usize, quote: u8) -> Option<usize> {
         let triple = self.is_triple(at, quote);
         let begin = at + if triple { 3 } else { 1 };
@@ -288,8 +289,8 @@ impl Scan<'_> {
         if triple { None } else { self.formatted(begin, quote) }
     }
 
-    /// The end of a formatted string on one line, of which no part holds the quote itself. What stands
-    /// in braces is counted byte by byte.
+    /// The end of a formatted string on one line without its own quote inside. The content of
+    /// braces is counted byte by byte.
     fn formatted(&mut self, begin: usize, quote: u8) -> Option<usize> {
         let mut at = begin;
         let mut braces = 0usize;
@@ -315,7 +316,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The last quote of a string within a formatted one that holds nothing but text.
+    /// The last quote of a text-only string within a formatted one.
     fn nested(&self, at: usize, quote: u8) -> Option<usize> {
         if self.is_triple(at, quote) {
             return None;
@@ -336,7 +337,7 @@ mod tests {
 
     use super::*;
 
-    /// How deep a tree really is.
+    /// The actual depth of a tree.
     #[derive(Default)]
     struct Depth {
         here: usize,
@@ -424,7 +425,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is told to be shallow is, however broken the text.
+        /// Sources reported as shallow are shallow, however broken the text.
         #[test]
         fn no_deep_source_counts_as_shallow(
             pieces in prop::collection::vec(

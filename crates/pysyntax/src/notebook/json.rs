@@ -1,4 +1,4 @@
-//! JSON with the byte ranges of its strings, as far as a notebook needs it.
+//! JSON with the byte ranges of its strings, as far as a notebook requires it.
 
 use std::ops::Range;
 
@@ -6,13 +6,13 @@ use memchr::memchr2;
 
 use crate::UnparsableText;
 
-/// Nesting beyond this is refused.
+/// The maximum nesting; deeper documents are rejected.
 const MAX_DEPTH: usize = 128;
 
 /// A value.
 #[derive(Debug)]
 pub enum Json {
-    /// Keys as they are written, and their values.
+    /// Keys as written, and their values.
     Object(Vec<(Range<usize>, Json)>),
     /// Elements.
     Array(Vec<Json>),
@@ -23,7 +23,7 @@ pub enum Json {
 }
 
 impl Json {
-    /// Reads a document.
+    /// Parses a document.
     pub fn read(text: &str) -> Result<Self, UnparsableText> {
         let mut reader = Reader { bytes: text.as_bytes(), at: 0 };
         let value = reader.value(0)?;
@@ -37,12 +37,12 @@ impl Json {
         members.iter().find(|(name, _)| &text[name.clone()] == key).map(|(_, value)| value)
     }
 
-    /// The elements of an array; none of anything else.
+    /// The elements of an array; empty for any other value.
     pub fn items(&self) -> &[Self] {
         if let Self::Array(items) = self { items } else { &[] }
     }
 
-    /// A string as it is written.
+    /// A string as written.
     pub fn text<'a>(&self, text: &'a str) -> Option<&'a str> {
         if let Self::Text(range) = self { text.get(range.clone()) } else { None }
     }
@@ -135,7 +135,7 @@ impl Reader<'_> {
         }
         let start = self.at + 1;
         let mut at = start;
-        // Pictures are strings of megabytes.
+        // Fast search, because images are strings of megabytes.
         loop {
             let rest = self.bytes.get(at..).unwrap_or_default();
             let Some(found) = memchr2(b'"', b'\\', rest) else { return self.wrong() };

@@ -1,4 +1,4 @@
-//! Jupyter notebooks: code cells as one text, with the way back to the bytes of the JSON file.
+//! Jupyter notebooks: code cells as one text, with a mapping to the bytes of the JSON file.
 
 pub mod json;
 pub mod source;
@@ -9,7 +9,7 @@ use self::json::Json;
 use self::source::Source;
 use super::UnparsableText;
 
-/// What a cell is written in.
+/// The language of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// Python.
@@ -22,7 +22,7 @@ pub enum Language {
     Other,
 }
 
-/// The Python of a notebook, for who reads it and changes nothing.
+/// The Python code of a notebook, for callers that only read it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Code {
     /// All Python cells, one after another; other cells, and those that do not parse, are blank.
@@ -33,12 +33,12 @@ pub struct Code {
     pub left_out: usize,
 }
 
-/// The Python cells of a notebook of nbformat 3 or 4; nothing where it is for another language.
-/// `parses` says whether a text is Python, with `!command` and `%magic` lines in it or without.
+/// The Python cells of a notebook of nbformat 3 or 4; `None` if it is for another language.
+/// `parses` is whether a text is Python, with or without `!command` and `%magic` lines.
 ///
 /// # Errors
 ///
-/// Where the file is no JSON, or a cell no text.
+/// If the file is not JSON, or a cell is not text.
 pub fn code(file: &str, parses: &dyn Fn(&str) -> bool) -> Result<Option<Code>, UnparsableText> {
     let document = Json::read(file)?;
     let source = joined(&document, file)?;
@@ -68,12 +68,12 @@ pub fn code(file: &str, parses: &dyn Fn(&str) -> bool) -> Result<Option<Code>, U
     let starts = std::iter::once(0).chain(source.text.match_indices('\n').map(|(at, _)| at + 1));
     let mut line = Lines { file, at: 0, line: 1 };
     let lines = starts.map(|start| line.of(source.point(start))).collect();
-    // Blanks take the place of whole characters.
+    // Blanks replace complete characters.
     let text = String::from_utf8(text).map_err(|_| UnparsableText { at: 0 })?;
     Ok(Some(Code { text, lines, left_out }))
 }
 
-/// Lines of a file at offsets that grow.
+/// Lines of a file at increasing offsets.
 struct Lines<'f> {
     file: &'f str,
     at: usize,
@@ -114,7 +114,7 @@ pub fn joined(document: &Json, file: &str) -> Result<Source, UnparsableText> {
     Ok(source)
 }
 
-/// Takes out a part of a text, and leaves its lines.
+/// Blanks a part of a text, and keeps its line ends.
 pub fn blank(text: &mut [u8], range: Range<usize>) {
     for byte in text[range].iter_mut().filter(|byte| **byte != b'\n') {
         *byte = b' ';
@@ -131,7 +131,7 @@ fn code_cells<'j>(document: &'j Json, file: &str) -> Vec<&'j Json> {
         .collect()
 }
 
-/// Whether the notebook says that it is for another language.
+/// Whether the notebook declares Python or no language.
 pub fn written_in_python(document: &Json, file: &str) -> bool {
     let metadata = document.get(file, "metadata");
     let named = [("language_info", "name"), ("kernelspec", "language")]
@@ -143,7 +143,7 @@ pub fn written_in_python(document: &Json, file: &str) -> bool {
     })
 }
 
-/// The language of a cell, and where its text begins behind a cell magic.
+/// The language of a cell, and the start of its text behind a cell magic.
 pub fn language(text: &str) -> (Language, usize) {
     let start = text.len() - text.trim_start().len();
     let Some(magic) = text[start..].strip_prefix("%%") else { return (Language::Python, 0) };

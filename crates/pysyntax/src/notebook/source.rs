@@ -1,9 +1,9 @@
-//! The text of code cells, and the way from it back to the bytes of the JSON file.
+//! The text of code cells, and the mapping from it to the bytes of the JSON file.
 
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// Text that stands somewhere in the file: as it is, or behind one escape.
+/// Text at a position in the file: unchanged, or one escape.
 #[derive(Debug, Clone)]
 struct Stretch {
     /// Offset in the joined text.
@@ -25,14 +25,14 @@ impl Stretch {
 pub struct Cell {
     /// Its text, without the line end that separates it from the next.
     pub range: Range<usize>,
-    /// Where its last string ends in the file.
+    /// The end of its last string in the file.
     end: usize,
 }
 
 /// All code cells, one after another.
 #[derive(Debug, Default)]
 pub struct Source {
-    /// The joined text; a line end stands between cells.
+    /// The joined text, with a line end between cells.
     pub text: String,
     /// The cells.
     pub cells: Vec<Cell>,
@@ -40,7 +40,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Adds a cell of these strings; `false` if one of them is no JSON string.
+    /// Adds a cell of these strings; `false` if one of them is not a JSON string.
     pub fn add(&mut self, file: &str, strings: &[Range<usize>]) -> bool {
         let start = self.text.len();
         let stretches = self.stretches.len();
@@ -83,8 +83,8 @@ impl Source {
         self.text.push_str(text);
     }
 
-    /// Where a part of the text stands in the file: one range for each string that it touches.
-    /// `None` if it begins or ends inside of an escape.
+    /// The ranges of a part of the text in the file: one for each string that it touches. `None` if
+    /// it begins or ends inside an escape.
     pub fn places(&self, part: &Range<usize>) -> Option<Vec<Range<usize>>> {
         let mut out: Vec<Range<usize>> = Vec::new();
         let first = self.stretches.partition_point(|s| s.text + s.len <= part.start);
@@ -110,7 +110,7 @@ impl Source {
         Some(out)
     }
 
-    /// Where an insertion at an offset of the text goes in the file.
+    /// The position in the file for an insertion at an offset of the text.
     pub fn point(&self, offset: usize) -> Option<usize> {
         let at = self.stretches.partition_point(|s| s.text + s.len <= offset);
         if let Some(stretch) = self.stretches.get(at)
@@ -125,13 +125,13 @@ impl Source {
         Some(cell.end)
     }
 
-    /// The cell of which an offset is the first one.
+    /// The cell that begins at an offset.
     pub fn beginning(&self, offset: usize) -> Option<usize> {
         self.cells.iter().position(|cell| cell.range.start == offset)
     }
 }
 
-/// The character behind a backslash, and how long the escape is.
+/// The character behind a backslash, and the length of the escape.
 fn escape(text: &str) -> Option<(char, usize)> {
     let c = match text.as_bytes().get(1)? {
         b'n' => '\n',
@@ -159,7 +159,7 @@ fn escape(text: &str) -> Option<(char, usize)> {
     Some((c, 2))
 }
 
-/// A text as it stands in a JSON string.
+/// A text in the form of a JSON string.
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,12 +1,12 @@
-//! What one name is bound to.
+//! The bindings of one name.
 
 use super::Binding;
 
-/// The bindings of a name. Imports come first: whether a name is one is asked for every use of it, and
-/// generated files bind one name a hundred thousand times.
+/// The bindings of a name. Imports come first, because every use of a name checks whether it is
+/// one, and generated files bind one name a hundred thousand times.
 #[derive(Debug)]
 pub(super) enum Bindings<'a> {
-    /// Most names are bound once: a list for each of them would be most of what is allocated.
+    /// Most names are bound once: a list for each of them would be most of the allocations.
     One(Binding<'a>),
     /// More than once.
     More(Vec<Binding<'a>>),
@@ -20,7 +20,7 @@ impl<'a> Bindings<'a> {
         }
     }
 
-    /// Adds one, an import behind the other imports.
+    /// Adds a binding; an import goes behind the other imports.
     pub(super) fn add(&mut self, binding: Binding<'a>) {
         if let Self::One(one) = self {
             let first = std::mem::replace(one, Binding::Other);

@@ -1,4 +1,4 @@
-//! Collects what each name of a file is bound to, in one walk through its tree.
+//! Collects the bindings of each name of a file, in one walk through its tree.
 
 use ruff_python_ast::visitor::{Visitor, walk_comprehension, walk_expr, walk_pattern, walk_stmt};
 use ruff_python_ast::{
@@ -9,19 +9,19 @@ use ruff_text_size::{Ranged as _, TextRange};
 use super::{Binding, Kind, ScopeId, Scopes, relative};
 use crate::dotted;
 
-/// A walk through a tree that notes what is bound.
+/// A walk through a tree that records bindings.
 pub(super) struct Collector<'a, 'e> {
-    /// What has been found.
+    /// The collected scopes.
     pub(super) scopes: Scopes<'a>,
     current: ScopeId,
     package: String,
     exports: &'e dyn Fn(&str) -> Option<String>,
-    /// Expressions are gone into.
+    /// Whether expressions are visited.
     deep: bool,
 }
 
 impl<'a, 'e> Collector<'a, 'e> {
-    /// Begins in the module; `package` and `exports` as for [`Scopes::of`], without `deep` as for
+    /// Starts in the module; `package` and `exports` as for [`Scopes::of`]; without `deep`, as for
     /// [`Scopes::of_statements`].
     pub(super) fn new(
         package: &str,
@@ -62,7 +62,7 @@ impl<'a, 'e> Collector<'a, 'e> {
     fn assign(&mut self, target: &'a Expr, value: Option<&'a Expr>) {
         match target {
             Expr::Name(name) => match value {
-                // `x = None` before the real assignment says nothing.
+                // `x = None` before the actual assignment is not a binding.
                 Some(Expr::NoneLiteral(_)) => {}
                 Some(value) => self.bind(name.id.as_str(), Binding::Value(value)),
                 None => self.bind(name.id.as_str(), Binding::Other),

@@ -1,8 +1,9 @@
-//! A set that most look-ups miss.
+//! A set for lookups that mostly fail.
 
 use foldhash::HashSet;
 
-/// A few names among many, most of which are turned away without a look at the table.
+/// A small set of names, optimized for absent ones, most of which are rejected without a look at
+/// the table.
 #[derive(Debug, Default)]
 pub(super) struct FewNames<'a> {
     names: HashSet<&'a str>,
@@ -11,7 +12,7 @@ pub(super) struct FewNames<'a> {
 }
 
 impl<'a> FewNames<'a> {
-    /// A number below 256 that is the same for the same name.
+    /// A number below 256, equal for equal names.
     fn bit(name: &str) -> usize {
         let ends = name.as_bytes().first().zip(name.as_bytes().last());
         let (first, last) = ends.map_or((0, 0), |(first, last)| (*first, *last));
@@ -25,7 +26,7 @@ impl<'a> FewNames<'a> {
         self.names.insert(name);
     }
 
-    /// Whether it has been added.
+    /// Whether the set contains the name.
     pub(super) fn contains(&self, name: &str) -> bool {
         let bit = Self::bit(name);
         self.bits[bit / 64] >> (bit % 64) & 1 == 1 && self.names.contains(name)

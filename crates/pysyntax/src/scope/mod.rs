@@ -1,7 +1,7 @@
-//! What a name means, by Python's scoping rules.
+//! Resolves names by Python's scoping rules.
 //!
-//! `torch.cuda.x` is only torch's if `torch` is bound to the module in the scope where it
-//! stands. So every binding of a file is collected first, then expressions are resolved to
+//! `torch.cuda.x` only belongs to torch if `torch` is bound to the module in the scope of the
+//! expression. So every binding of a file is collected first, then expressions are resolved to
 //! dotted paths (`torch.cuda.amp.autocast`), through `import torch as th`,
 //! `from torch import cuda as C`, `t = torch` and the like.
 
@@ -19,16 +19,16 @@ use self::collect::Collector;
 use self::few_names::FewNames;
 use self::names::Names;
 
-/// As many aliases as are followed (`a = b`, `b = c`, …).
+/// The maximum number of followed aliases (`a = b`, `b = c`, …).
 const MAX_ALIASES: usize = 8;
 
 /// Number of a scope; 0 is the module.
 pub type ScopeId = usize;
 
-/// What a name is bound to at one place.
+/// A binding of a name at one place.
 #[derive(Debug, Clone)]
 pub enum Binding<'a> {
-    /// An import, by the dotted path of what it names, and where the import names it.
+    /// An import: the dotted path of the imported object, and the place of the import.
     Import {
         /// The dotted path.
         path: String,
@@ -43,7 +43,7 @@ pub enum Binding<'a> {
     Function(&'a StmtFunctionDef),
     /// A class of this file.
     Class(&'a StmtClassDef),
-    /// A parameter, loop variable, … : nothing of torch.
+    /// A parameter, loop variable, … : unrelated to torch.
     Other,
 }
 
@@ -67,7 +67,7 @@ struct Scope<'a> {
 pub struct Resolved {
     /// The dotted path, for example `torch.cuda.amp.autocast`.
     pub path: String,
-    /// How many parts of the path the first name stands for.
+    /// The number of parts of the path that the first name represents.
     pub base: usize,
     /// The alias of the import that binds the first name, if it is bound by one directly.
     pub import: Option<TextRange>,
@@ -80,24 +80,24 @@ pub struct Resolved {
 pub struct Scopes<'a> {
     all: Vec<Scope<'a>>,
     names: Names<'a>,
-    /// Names that an import binds somewhere in the file, or something that may stand for one. Most
-    /// names are neither, and are asked for at every use.
+    /// Names that an import, or a possible alias of one, binds anywhere in the file. Most names are
+    /// neither, and every use of a name is looked up.
     may_resolve: FewNames<'a>,
-    /// What opens each scope, in order.
+    /// The node that opens each scope, in order.
     by_node: Vec<(TextRange, ScopeId)>,
 }
 
 impl<'a> Scopes<'a> {
-    /// Collects the bindings of a module. `package` is the dotted package of the file inside
-    /// the converted tree, for relative imports (empty if unknown). `exports` says what a name
-    /// of another file of the tree stands for.
+    /// Collects the bindings of a module. `package` is the dotted package of the file inside the
+    /// converted tree, for relative imports (empty if unknown). `exports` resolves a name of
+    /// another file of the tree.
     pub fn of(body: &'a [Stmt], package: &str, exports: &dyn Fn(&str) -> Option<String>) -> Self {
         Self::collected(body, Collector::new(package, exports, true))
     }
 
-    /// As [`Scopes::of`], of statements alone: lambdas and comprehensions open no scopes, and what
-    /// `:=` binds deep in an expression is left out. For a walk that follows local names on its own, to
-    /// which a second one through all expressions would only be long.
+    /// Like [`Scopes::of`], for statements only: lambdas and comprehensions open no scopes, and
+    /// bindings by `:=` deep in an expression are ignored. For a walk that tracks local names
+    /// itself, for which a second walk through all expressions would only cost time.
     pub fn of_statements(body: &'a [Stmt], package: &str) -> Self {
         Self::collected(body, Collector::new(package, &|_| None, false))
     }
@@ -137,7 +137,7 @@ impl<'a> Scopes<'a> {
         self.resolve_within(expr, scope, MAX_ALIASES)
     }
 
-    /// As [`Scopes::resolve`], only the path.
+    /// Like [`Scopes::resolve`], but returns only the path.
     pub fn path(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
         if self.may_resolve(root(expr)?) { self.path_within(expr, scope) } else { None }
     }
@@ -147,11 +147,12 @@ impl<'a> Scopes<'a> {
         self.may_resolve.contains(root) || root == "torch"
     }
 
-    /// As [`Scopes::path`], where the first name is known to be one that may resolve.
+    /// Like [`Scopes::path`], for an expression whose first name is known to be one that may
+    /// resolve.
     pub fn path_within(&self, expr: &Expr, scope: ScopeId) -> Option<String> {
         match expr {
             Expr::Name(name) => match self.import(&name.id, scope) {
-                // Room for what follows it.
+                // Reserves room for the rest of the path.
                 Some(Import { path, .. }) => {
                     let mut whole = String::with_capacity(path.len() + 40);
                     whole.push_str(path);
@@ -192,7 +193,7 @@ impl<'a> Scopes<'a> {
             return None;
         }
         let Some((home, bindings)) = self.bindings(name, scope) else {
-            // What `from common import *` brings along.
+            // The name may come from `from common import *`.
             return (name == "torch").then(|| Resolved {
                 path: name.to_owned(),
                 base: 1,
@@ -200,7 +201,7 @@ impl<'a> Scopes<'a> {
                 member: false,
             });
         };
-        // `try: import torch … except ImportError: torch = None` still means torch.
+        // `try: import torch … except ImportError: torch = None` still binds torch.
         if let Some(Import { path, at, member }) = best(bindings) {
             let base = parts(path);
             return Some(Resolved { path: path.to_owned(), base, import: Some(at), member });
@@ -229,8 +230,8 @@ impl<'a> Scopes<'a> {
         self.bindings(name, scope).map(|(home, _)| home)
     }
 
-    /// The bindings of a name where Python would find it: the scope itself, then enclosing
-    /// functions (not classes), then the module.
+    /// The bindings of a name, in Python's lookup order: the scope itself, then enclosing functions
+    /// (not classes), then the module.
     pub fn bindings(&self, name: &str, scope: ScopeId) -> Option<(ScopeId, &[Binding<'a>])> {
         let key = self.names.key(name);
         let mut at = Some(scope);
@@ -248,8 +249,8 @@ impl<'a> Scopes<'a> {
         None
     }
 
-    /// What the module itself binds: names with their dotted paths, for other files, in the order of
-    /// the names.
+    /// The bindings of the module itself: names with their dotted paths, for other files, sorted by
+    /// name.
     pub fn exports(&self) -> Vec<(String, String)> {
         let names = self.names.of(0).filter(|(name, _)| self.may_resolve(name));
         let found = names.filter_map(|(name, bindings)| {
@@ -273,7 +274,7 @@ struct Import<'s> {
     member: bool,
 }
 
-/// The import that says most of a name.
+/// The most relevant import of a name.
 fn best<'s>(bindings: &'s [Binding<'_>]) -> Option<Import<'s>> {
     let mut found: Option<Import<'_>> = None;
     for binding in bindings {
@@ -286,7 +287,7 @@ fn best<'s>(bindings: &'s [Binding<'_>]) -> Option<Import<'s>> {
     found
 }
 
-/// How many parts a dotted name has.
+/// The number of parts of a dotted name.
 pub fn parts(path: &str) -> usize {
     memchr::memchr_iter(b'.', path.as_bytes()).count() + 1
 }
@@ -303,13 +304,13 @@ pub fn root(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// Which of several imports of one name says most: those that have to do with CUDA.
+/// The relevance of one of several imports of a name: those related to CUDA are highest.
 fn rank(path: &str) -> u8 {
     if path.starts_with("torch.cuda") { 2 } else { u8::from(path.starts_with("torch")) }
 }
 
-/// The absolute name of a relative import. One leading dot stays for what lies outside the
-/// known tree, so that it can never be taken for torch.
+/// The absolute name of a relative import. A name outside the known tree keeps one leading dot, so
+/// that it can never be mistaken for torch.
 pub fn relative(package: &str, level: u32, module: &str) -> String {
     let mut parts: Vec<&str> = package.split('.').filter(|part| !part.is_empty()).collect();
     let up = usize::try_from(level).unwrap_or(1).saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Where names are bound, of all scopes of a file in one table.
+//! The bindings of the names of all scopes of a file, in one table.
 
 use std::hash::BuildHasher as _;
 
@@ -9,9 +9,9 @@ use hashbrown::hash_table::Entry;
 use super::bindings::Bindings;
 use super::{Binding, ScopeId};
 
-/// Bindings by scope and name. A file has thousands of scopes that bind a few names each: a table for
-/// each of them takes longer to make than to fill, and a name that is looked for in one scope after the
-/// other would be hashed in each.
+/// Bindings by scope and name. A file has thousands of scopes that bind a few names each: a table
+/// for each of them would take longer to create than to fill, and a name that is looked up in one
+/// scope after the other would be hashed for each.
 #[derive(Debug)]
 pub(super) struct Names<'a> {
     bound: HashTable<Bound<'a>>,
@@ -20,14 +20,14 @@ pub(super) struct Names<'a> {
 
 #[derive(Debug)]
 struct Bound<'a> {
-    /// Of the name in this scope, for when the table grows.
+    /// The hash of the name in this scope, for growing the table.
     hash: u64,
     scope: ScopeId,
     name: &'a str,
     bindings: Bindings<'a>,
 }
 
-/// A name to look for, hashed.
+/// A hashed name for lookups.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Key<'n> {
     name: &'n str,
@@ -35,13 +35,13 @@ pub(super) struct Key<'n> {
 }
 
 impl Key<'_> {
-    /// The hash of the name in a scope: the bits of its number go through the whole of it.
+    /// The hash of the name in a scope: the bits of the scope number are spread over all of it.
     fn within(self, scope: ScopeId) -> u64 {
         self.hash ^ (scope as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 
-/// What a source of usual size binds.
+/// The number of bindings in a source of usual size.
 const USUAL: usize = 220;
 
 impl<'a> Names<'a> {
@@ -53,7 +53,7 @@ impl<'a> Names<'a> {
         Key { name, hash: self.hasher.hash_one(name) }
     }
 
-    /// What a scope itself binds a name to.
+    /// The bindings of a name in the scope itself.
     pub(super) fn get(&self, scope: ScopeId, key: Key<'_>) -> Option<&[Binding<'a>]> {
         let same = |bound: &Bound<'_>| bound.scope == scope && bound.name == key.name;
         self.bound.find(key.within(scope), same).map(|found| found.bindings.as_slice())
@@ -70,7 +70,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// All that a scope itself binds, in no order.
+    /// All bindings of the scope itself, in no particular order.
     pub(super) fn of(&self, scope: ScopeId) -> impl Iterator<Item = (&'a str, &[Binding<'a>])> {
         let here = self.bound.iter().filter(move |bound| bound.scope == scope);
         here.map(|bound| (bound.name, bound.bindings.as_slice()))

@@ -1,4 +1,4 @@
-//! What a page is made of: a report as it is in memory, or as another run wrote it in JSON.
+//! The data of a page: a report in memory, or one that another run wrote in JSON.
 
 use serde::Deserialize;
 
@@ -13,27 +13,27 @@ use super::matrix::FleetPart;
 use super::state::State;
 use super::timeline::DiagnosisPart;
 
-/// A report, whoever made it. What a newer version adds is passed over.
+/// A report from any version. Members of newer versions are ignored.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Document {
     /// The subcommand.
     pub command: String,
-    /// What was examined.
+    /// The examined object.
     #[serde(default)]
     pub subject: String,
-    /// The findings, the gravest first.
+    /// The findings, the most severe first.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// The rules and what became of them.
+    /// The rules with their outcomes.
     #[serde(default)]
     pub checks: Vec<Check>,
-    /// Version 1: why there is no verdict. Later: why a lookup has no answer.
+    /// Version 1: why the result is inconclusive. Later: why a lookup has no answer.
     #[serde(default, alias = "unanswered")]
     pub no_verdict: Vec<Text>,
     /// The sentence at the top; version 2 and later.
     #[serde(default)]
     pub headline: Option<Text>,
-    /// `pass`, `fail` or `inconclusive`; version 1 has other words.
+    /// `pass`, `fail` or `inconclusive`; version 1 has other values.
     #[serde(default)]
     pub verdict: String,
     /// The links of the goal; version 2 and later.
@@ -45,13 +45,13 @@ pub struct Document {
     /// When the report was created, in seconds since 1970.
     #[serde(default)]
     pub created: Option<i64>,
-    /// When the machine was read; reports before `created` have it alone.
+    /// When the machine was read; reports before `created` have only this.
     #[serde(default)]
     pub taken: Option<i64>,
     /// Remarks.
     #[serde(default)]
     pub notes: Vec<Text>,
-    /// What the judgement rests on.
+    /// The inputs of the evaluation.
     #[serde(default)]
     pub provenance: Vec<Provenance>,
     /// Facts for the head.
@@ -60,37 +60,37 @@ pub struct Document {
     /// Tables.
     #[serde(default)]
     pub tables: Vec<Table>,
-    /// Changes that are proposed, as diffs.
+    /// Proposed changes, as diffs.
     #[serde(default)]
     pub patches: Vec<String>,
-    /// The versions of the stack, of `check`.
+    /// The versions of the stack, from `check`.
     #[serde(default)]
     pub fingerprint: Option<Fingerprint>,
-    /// The hosts and their areas, of `fleet`.
+    /// The hosts and their areas, from `fleet`.
     #[serde(default)]
     pub fleet: Option<FleetPart>,
-    /// The ranks, of logs.
+    /// The ranks, from logs.
     #[serde(default)]
     pub diagnosis: Option<DiagnosisPart>,
-    /// The version of the program that made it.
+    /// The version of the program that wrote it.
     #[serde(default)]
     pub tool: Tool,
-    /// That it answers a question and judges nothing.
+    /// Whether it answers a lookup, without a verdict.
     #[serde(skip)]
     pub answer: bool,
 }
 
-/// A rule and what became of it.
+/// A rule with its outcome.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Check {
     /// The id.
     pub id: String,
-    /// What it is about.
+    /// The healthy state.
     pub name: Text,
     /// The outcome; version 1 calls it the verdict.
     #[serde(alias = "verdict")]
     pub state: CheckState,
-    /// Why there is no answer.
+    /// Why the rule has no result.
     #[serde(default)]
     pub reason: Option<Text>,
 }
@@ -120,13 +120,13 @@ pub struct Link {
     pub need: String,
     /// `shown`, `contradicted`, `not_examined`, `not_applicable` or `waived`.
     pub state: String,
-    /// Why, unless it is shown.
+    /// The reason, unless the link is shown.
     #[serde(default)]
     pub reason: Option<Text>,
     /// The evidence that settles it.
     #[serde(default)]
     pub settle: Option<Text>,
-    /// What was seen.
+    /// The observation.
     #[serde(default)]
     pub note: Option<Text>,
     /// Findings that contradict it.
@@ -171,12 +171,12 @@ impl From<&base::report::Link> for Link {
     }
 }
 
-/// A part of what the judgement rests on.
+/// An input of the evaluation.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Provenance {
-    /// What it is.
+    /// Its kind.
     pub what: String,
-    /// Which one.
+    /// Its identity.
     #[serde(deserialize_with = "base::text::read_text")]
     pub value: Text,
 }
@@ -184,16 +184,16 @@ pub struct Provenance {
 /// A line of the head.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Fact {
-    /// What it is.
+    /// The label.
     pub label: Text,
-    /// What is known of it.
+    /// The value.
     pub value: Text,
 }
 
 /// A table.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Table {
-    /// What it lists.
+    /// The title.
     pub title: Text,
     /// Headings.
     pub head: Vec<Text>,
@@ -201,7 +201,7 @@ pub struct Table {
     pub rows: Vec<Vec<Text>>,
 }
 
-/// The versions that have to fit together.
+/// The versions that have to be compatible.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Fingerprint {
@@ -213,7 +213,7 @@ pub struct Fingerprint {
     pub torch_npu: Option<String>,
 }
 
-/// Who made the report.
+/// The program that wrote the report.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct Tool {
     #[serde(default)]
@@ -222,8 +222,8 @@ pub struct Tool {
 
 impl From<&Report> for Document {
     fn from(report: &Report) -> Self {
-        // The members of one subcommand are read from its JSON: there is one reader for a run and
-        // for its report.
+        // The members of one subcommand are read from its JSON, so that a run and its report share
+        // one reader.
         fn part<'a, T: Deserialize<'a>>(report: &'a Report, name: &str) -> Option<T> {
             report.extra.get(name).and_then(|value| T::deserialize(value).ok())
         }
@@ -273,7 +273,7 @@ impl From<&Report> for Document {
             fleet: part(report, "fleet"),
             diagnosis: part(report, "diagnosis"),
             tool: Tool { version: env!("CARGO_PKG_VERSION").to_owned() },
-            // A log has a goal, a code has none.
+            // A log has a goal, a code does not.
             answer: matches!(report.command, "explain" | "compat")
                 || report.command == "translate-error" && report.proof.is_none(),
         }
@@ -281,7 +281,7 @@ impl From<&Report> for Document {
 }
 
 impl Document {
-    /// Counts, as they are shown.
+    /// The displayed counts.
     pub(super) fn summary(&self) -> Summary {
         let severe = |severity| self.findings.iter().filter(|f| f.severity == severity).count();
         let became = |state| self.checks.iter().filter(|c| c.state == state).count();
@@ -295,7 +295,7 @@ impl Document {
         }
     }
 
-    /// How the whole stands.
+    /// The overall state.
     pub(super) fn state(&self) -> State {
         let sum = self.summary();
         if sum.errors > 0 || self.verdict == "fail" {
@@ -313,7 +313,7 @@ impl Document {
         }
     }
 
-    /// How those rules stand that `wanted` picks: what was found counts, also as a consequence.
+    /// The state of the rules that `wanted` selects: their findings count, also as consequences.
     pub(super) fn state_of(&self, wanted: impl Fn(&str) -> bool) -> State {
         let found = self.all_findings().into_iter().filter(|finding| wanted(&finding.id));
         match found.map(|finding| finding.severity).max() {
@@ -329,7 +329,7 @@ impl Document {
                 CheckState::NotApplicable => State::Nothing,
             });
         }
-        // One rule that could not look does not hide that others did.
+        // One rule without a result does not hide the results of others.
         let good = |check: &Check| wanted(&check.id) && check.state == CheckState::Passed;
         if state == State::Unknown && self.checks.iter().any(good) { State::Good } else { state }
     }
@@ -339,7 +339,7 @@ impl Document {
         format!("{} {}", self.command, self.subject).trim().to_owned()
     }
 
-    /// The findings and all that they explain.
+    /// The findings with all their consequences.
     pub(super) fn all_findings(&self) -> Vec<&Finding> {
         let mut all: Vec<&Finding> = Vec::new();
         let mut todo: Vec<&Finding> = self.findings.iter().collect();

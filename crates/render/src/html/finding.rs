@@ -1,4 +1,4 @@
-//! A finding, folded in: what is wrong, why, by which evidence, what to do.
+//! A collapsible finding: defect, cause, evidence and fix.
 
 use askama::Template;
 
@@ -9,10 +9,10 @@ use base::report::{Evidence, Finding, Severity};
 use base::text::{Lang, Text};
 use data::ui;
 
-/// As much evidence as is shown at once; the rest is folded in once more.
+/// The number of pieces of evidence shown at once; the rest is collapsed.
 const SHOWN: usize = 8;
 
-/// As many answers of a lookup as are open.
+/// The maximum number of answers of a lookup that are shown expanded.
 const OPEN: usize = 5;
 
 /// The view of a finding, or of an answer to a lookup.
@@ -23,7 +23,7 @@ pub(super) struct FindingView<'a> {
     anchor: String,
     level: &'static str,
     open: bool,
-    /// Answers have none.
+    /// `None` for answers.
     severity: Option<Words>,
     title: Words,
     cause: Option<Words>,
@@ -51,7 +51,7 @@ impl<'a> FindingView<'a> {
             finding,
             anchor,
             level: finding.severity.as_str(),
-            // What has to be read is open.
+            // Content that must be read is expanded.
             open: finding.severity == Severity::Error || answers,
             severity: (!document.answer).then(severity),
             title: words(&finding.title),
@@ -78,7 +78,7 @@ impl<'a> FindingView<'a> {
         self.finding.evidence.iter().take(SHOWN).map(quote)
     }
 
-    /// The evidence that is folded in.
+    /// The collapsed evidence.
     fn more_evidence(&self) -> impl Iterator<Item = Words> {
         self.finding.evidence.iter().skip(SHOWN).map(quote)
     }

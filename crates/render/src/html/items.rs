@@ -7,7 +7,7 @@ use base::report::{Evidence, Finding, FixStep, Severity};
 use base::text::Text;
 use data::ui;
 
-/// One answer. What a page does not show is passed over.
+/// One answer. Members that a page does not show are ignored.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Item {
@@ -57,7 +57,7 @@ pub(super) struct Code {
     symbol: String,
     #[serde(default)]
     message: Quotation,
-    /// Of version 1 of the schema, whose `message` is the English text.
+    /// From version 1 of the schema, whose `message` is the English text.
     #[serde(default)]
     zh: String,
     #[serde(default)]
@@ -75,7 +75,7 @@ pub(super) struct Cause {
     sources: Vec<String>,
 }
 
-/// A step, of either version of the schema: version 1 has the languages beside the command.
+/// A step, in either version of the schema: in version 1, the languages are next to the command.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Step {
@@ -96,7 +96,7 @@ impl From<Step> for FixStep {
     }
 }
 
-/// Words in the languages of their source.
+/// A text in the languages of its source.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub(super) enum Quotation {
@@ -163,7 +163,7 @@ fn meaning_finding(meaning: Meaning) -> Finding {
         finding.cause = about.cause;
         finding.fix = about.fix;
         finding.refs = about.refs;
-        // What is known of is shown open.
+        // Known items are shown expanded.
         finding.severity = Severity::Info;
     }
     finding

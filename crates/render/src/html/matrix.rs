@@ -8,10 +8,10 @@ use super::words::{Words, words};
 use base::text::Text;
 use data::ui;
 
-/// What a page shows of the member `fleet`.
+/// The shown part of the member `fleet`.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct FleetPart {
-    /// Reports before the matrix have none.
+    /// `None` in reports from before the matrix.
     #[serde(default)]
     matrix: Option<Matrix>,
 }
@@ -37,7 +37,7 @@ struct MatrixRow {
     cells: Vec<CellState>,
 }
 
-/// The state of a cell. A word of a newer version is unknown.
+/// The state of a cell. A value of a newer version is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum CellState {
@@ -59,7 +59,7 @@ pub(super) struct MatrixView<'a> {
     rows: &'a [MatrixRow],
 }
 
-/// As much of a list of hosts as a row shows, in bytes. The count has all of them.
+/// The maximum length of a list of hosts in a row, in bytes. The count includes all of them.
 const HOSTS: usize = 300;
 
 /// Hosts with equal cells.
@@ -70,7 +70,7 @@ pub(super) struct RowView {
     pub(super) cells: Vec<Cell>,
 }
 
-/// A result by sign and word.
+/// A result as sign and word.
 pub(super) struct Cell(CellState);
 
 impl<'a> MatrixView<'a> {
@@ -92,7 +92,7 @@ impl<'a> MatrixView<'a> {
     }
 
     pub(super) fn rows(&self) -> impl Iterator<Item = RowView> {
-        // As many cells as the head has, whatever a file says.
+        // As many cells as the head has, even if a file has another number.
         let cells = self.columns.len() - 1;
         self.rows.iter().map(move |row| {
             let missing = std::iter::repeat(CellState::Unknown);

@@ -1,10 +1,10 @@
-//! Reports as one self-contained page: no script, no network, light or dark as the reader likes,
-//! in both languages.
+//! Reports as one self-contained page: without scripts or network access, light or dark by the
+//! reader's preference, in both languages.
 //!
 //! A report becomes a [`Document`], the document becomes views, and the templates below
-//! `templates/` show the views. They escape every value; the page forbids scripts besides. The
-//! language is chosen by two radio buttons and the style sheet; without the style sheet both are
-//! there.
+//! `templates/` show the views. They escape every value; in addition, the page forbids scripts. Two
+//! radio buttons and the style sheet select the language; without the style sheet, both languages
+//! are shown.
 
 mod diff;
 mod document;
@@ -34,7 +34,8 @@ use section::Section;
 use state::State;
 use words::{Words, words};
 
-/// Files side by side, one after the other: a change may concern thousands of them.
+/// Files side by side, generated one after the other because a change may include thousands of
+/// them.
 pub type Diffs<'a> = &'a dyn Fn() -> Box<dyn Iterator<Item = FileDiff> + 'a>;
 
 /// A page of reports.
@@ -107,7 +108,7 @@ impl<'a, 'd> Page<'a, 'd> {
         }
     }
 
-    /// Whether another version than that of the page wrote a report.
+    /// Whether a report was written by another version than that of the page.
     fn is_of_other_version(&self) -> bool {
         self.documents.iter().any(|(_, document)| document.tool.version != self.version)
     }

@@ -1,4 +1,4 @@
-//! Reads back what another run wrote in JSON.
+//! Reads JSON reports of other runs.
 
 use data::{Fault, faults};
 use serde::Deserialize;
@@ -7,23 +7,23 @@ use serde::de::IgnoredAny;
 use super::document::Document;
 use super::items::{self, Item};
 
-/// Why something is no report.
+/// The reason why a file is not a report.
 #[derive(Debug)]
 pub enum ReadError {
-    /// It is no JSON.
+    /// It is not JSON.
     Json(serde_json::Error),
-    /// It is JSON of something else.
+    /// It is another kind of JSON document.
     Foreign,
-    /// It is what was read of a machine, and not judged yet.
+    /// It contains the facts of a machine, without an evaluation.
     Facts,
-    /// It is of a version that is not known.
+    /// Its version is unknown.
     Newer(String),
-    /// A member has another form.
+    /// A member has an unexpected form.
     Form(serde_json::Error),
 }
 
 impl ReadError {
-    /// The error as users read it.
+    /// The error message for users.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Json(why) => faults::NotJson { why }.fault(),
@@ -37,10 +37,11 @@ impl ReadError {
 
 data::impl_fault!(ReadError);
 
-/// Reads a report; of lines of JSON (`verify --json`) the last one is the report.
+/// Reads a report; in lines of JSON (`verify --json`), the last one is the report.
 pub fn read(bytes: &[u8]) -> Result<Document, ReadError> {
-    // First what it is, then what a page shows of it. Nothing else is kept: a report holds much
-    // that is for programs, and as a tree of values it would take forty times its size.
+    // First the kind of document is determined, then the parts that a page shows are read. All else
+    // is dropped: a report contains many members for programs, and as a tree of values it would
+    // take forty times its size.
     let (head, bytes): (Head, _) = match serde_json::from_slice(bytes) {
         Ok(head) => (head, bytes),
         Err(error) if error.is_data() => return Err(ReadError::Foreign),
@@ -65,7 +66,7 @@ pub fn read(bytes: &[u8]) -> Result<Document, ReadError> {
     }
     if head.items.is_some() {
         let list: Answers = serde_json::from_slice(bytes).map_err(ReadError::Form)?;
-        // Lookups have an ID of their own: logs are reports of the same subcommand.
+        // Lookups have a separate ID: logs are reports of the same subcommand.
         let command = if command == "codes" { "translate-error" } else { command };
         return Ok(items::to_document(command, list.items));
     }
@@ -78,7 +79,7 @@ pub fn read(bytes: &[u8]) -> Result<Document, ReadError> {
     Ok(document)
 }
 
-/// What tells one kind of document from another.
+/// The members that distinguish kinds of documents.
 #[derive(Deserialize)]
 struct Head {
     schema: Option<String>,

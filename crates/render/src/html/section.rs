@@ -1,5 +1,5 @@
-//! The view of one report. Long lists become views while the template runs: a page of many
-//! reports holds one item of them at a time.
+//! The view of one report. Long lists become views while the template runs: a page of many reports
+//! holds only one of their items at a time.
 
 use askama::Template;
 
@@ -67,7 +67,7 @@ struct LinkView<'a> {
 /// A table.
 struct TableView<'a> {
     title: Words,
-    /// The place of its title on the page.
+    /// The anchor of its title on the page.
     anchor: String,
     table: &'a Table,
 }
@@ -140,7 +140,7 @@ impl<'a, 'd> Section<'a, 'd> {
     /// Remarks, and the policy of the run.
     fn notes(&self) -> impl Iterator<Item = Words> {
         let document::Gate { fail_on, on_inconclusive, settings } = self.document.gate.clone();
-        // Levels of families are among the settings.
+        // Fail levels of families are among the settings.
         let families = std::collections::BTreeMap::new();
         let policy = base::report::Gate { fail_on, on_inconclusive, families, settings };
         self.document
@@ -186,7 +186,7 @@ impl<'a, 'd> Section<'a, 'd> {
     }
 }
 
-/// The place of a finding on a page.
+/// The anchor of a finding on a page.
 fn anchor(section: usize, finding: usize) -> String {
     format!("r{section}-f{finding}")
 }
@@ -206,7 +206,7 @@ impl Created {
 
 impl<'a> LinkView<'a> {
     fn new(link: &'a document::Link) -> Self {
-        // The state comes from a file: words of an unknown one are those of no evidence.
+        // The state comes from a file: an unknown one is shown like missing evidence.
         let (class, sign, state) = match link.state.as_str() {
             "shown" if link.warnings.is_empty() => ("good", "✓", ui::LINK_SHOWN),
             "shown" => ("warning", "!", ui::LINK_SHOWN),

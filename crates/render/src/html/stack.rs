@@ -1,6 +1,6 @@
-//! The versions that have to fit together, from torch down to the firmware: each part with its
+//! The versions that have to be compatible, from torch down to the firmware: each part with its
 //! version and, if a finding blames it, the mark of that finding; between two parts, whether they
-//! fit.
+//! are compatible.
 
 use super::document::{Document, Fingerprint};
 use super::state::State;
@@ -21,7 +21,7 @@ enum Part {
 
 const PARTS: [Part; 5] = [Part::Torch, Part::TorchNpu, Part::Cann, Part::Driver, Part::Firmware];
 
-/// The rules that decide whether a part fits the next one.
+/// The rules that decide whether a part is compatible with the next one.
 const JOINTS: [&[&str]; 4] = [
     &["TORCH-VERSION", "TNPU-ABI"],
     &["TNPU-MATRIX", "TNPU-SYMBOLS"],
@@ -37,7 +37,7 @@ const FAMILIES: [(&str, Part); 4] = [
     ("DRV-", Part::Driver),
 ];
 
-/// Messages that blame another part than their family, or none of the stack.
+/// Messages that blame another part than that of their family, or none.
 const OTHERS: [(&str, &str, Option<Part>); 22] = [
     ("TNPU-MATRIX", "cann_too_old", Some(Part::Cann)),
     ("TNPU-MATRIX", "cann_too_old_only", Some(Part::Cann)),
@@ -64,7 +64,7 @@ const OTHERS: [(&str, &str, Option<Part>); 22] = [
     ("DRV-NPUSMI", "compatibility", Some(Part::Firmware)),
 ];
 
-/// Messages about two parts of which neither is known to be the wrong one.
+/// Messages about two parts, either of which may be the wrong one.
 const UNDECIDED: [(&str, &str); 4] = [
     ("TNPU-ABI", "differs"),
     ("DRV-CANN", "unverified"),
@@ -91,7 +91,7 @@ pub(super) struct Stack<'a> {
     pub(super) chip: Option<&'a str>,
 }
 
-/// A part, and how it fits the next one.
+/// A part, and its compatibility with the next one.
 pub(super) struct Row<'a> {
     pub(super) part: PartView<'a>,
     pub(super) joint: Option<Joint>,
@@ -105,7 +105,7 @@ pub(super) struct PartView<'a> {
     pub(super) mark: Option<Mark<'a>>,
 }
 
-/// What is wrong with a part.
+/// The defect of a part.
 pub(super) struct Mark<'a> {
     pub(super) state: State,
     pub(super) said: Words,
@@ -118,7 +118,7 @@ pub(super) struct Link<'a> {
     pub(super) anchor: String,
 }
 
-/// Whether two parts fit together.
+/// The compatibility of two parts.
 pub(super) struct Joint {
     pub(super) state: State,
     pub(super) said: Words,
@@ -185,7 +185,7 @@ fn part_view<'a>(
     PartView { class, name: words(&name(part)), version: words(&version), mark }
 }
 
-/// The mark of a part that findings blame. Remarks blame nothing.
+/// The mark of a part that findings blame. Remarks blame no part.
 fn mark<'a>(
     document: &'a Document,
     part: Part,
@@ -193,7 +193,7 @@ fn mark<'a>(
 ) -> Option<Mark<'a>> {
     let mut severity = Severity::Info;
     let mut findings: Vec<Link<'a>> = Vec::new();
-    // What a finding explains is not at fault.
+    // Consequences of a finding are not at fault.
     for (number, finding) in document.findings.iter().enumerate() {
         if finding.severity == Severity::Info || blamed(finding) != Some(part) {
             continue;
@@ -211,7 +211,8 @@ fn mark<'a>(
     Some(Mark { state, said: words(&said.text()), findings })
 }
 
-/// Of two parts of which one is unknown nothing is known, unless a rule found a fault.
+/// The compatibility of two parts, which is unknown if one of the versions is unknown, unless a
+/// rule found a fault.
 fn joint(state: State, known: bool) -> Joint {
     let state = if known || state <= State::Warning { state } else { State::Unknown };
     let (state, said) = match state {
@@ -240,7 +241,7 @@ mod tests {
         }
     }
 
-    /// A message about two parts has to be in one of the tables: its family alone does not tell
+    /// A message about two parts has to be in one of the tables, because its family does not show
     /// which part is wrong.
     #[test]
     fn messages_about_two_parts_are_assigned() {

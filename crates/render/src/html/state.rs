@@ -1,19 +1,19 @@
-//! How a report, an area or a part of the machine stands.
+//! The state of a report, an area or a part of the machine.
 
 use data::ui;
 
-/// How something stands, from what needs attention to what does not.
+/// A state, sorted by the need for attention.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum State {
-    /// Something is wrong.
+    /// There is an error.
     Error,
-    /// Something may be wrong.
+    /// There may be an error.
     Warning,
-    /// Nobody knows.
+    /// The state is unknown.
     Unknown,
-    /// All is well.
+    /// Everything is healthy.
     Good,
-    /// There is nothing to look at.
+    /// There is nothing to check.
     Nothing,
 }
 
@@ -29,7 +29,7 @@ impl State {
         }
     }
 
-    /// A sign that needs no colour.
+    /// A sign that is distinguishable without color.
     pub(super) const fn sign(self) -> &'static str {
         match self {
             Self::Error => "✗",
@@ -40,7 +40,7 @@ impl State {
         }
     }
 
-    /// The words for the whole report, as a key of `data/ui.toml`.
+    /// The text for the complete report, as a key of `data/ui.toml`.
     pub(super) const fn label(self) -> ui::Label {
         match self {
             Self::Error => ui::PAGE_STATE_ERROR,

@@ -51,7 +51,7 @@ fn parsed(value: &Value) -> Document {
     read(value.to_string().as_bytes()).unwrap()
 }
 
-/// What a run shows at once is what `report` shows of its JSON.
+/// A run and `report`, reading the JSON of the run, write the same page.
 #[test]
 fn the_json_report_makes_the_same_page() {
     let mut report = sample();
@@ -64,7 +64,7 @@ fn the_json_report_makes_the_same_page() {
     let name = "<p class=\"source\">check.json</p>\n";
     assert!(later.contains(name));
     let (later, direct) = (later.replace(name, ""), direct);
-    // Blank lines are nothing that a reader sees.
+    // Blank lines are invisible to a reader.
     let lines = |page: &str| -> Vec<String> {
         page.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect()
     };
@@ -73,7 +73,7 @@ fn the_json_report_makes_the_same_page() {
 
 const PLANT: &str = "</style></script><img src=x onerror=alert(1)><script>x</script>'\"&";
 
-/// Puts the plant into a string of a report, found by its place.
+/// Lists the places of all strings in a report.
 fn places(value: &Value, at: &str, out: &mut Vec<String>) {
     match value {
         Value::Object(map) => map.iter().for_each(|(key, inner)| {
@@ -117,7 +117,7 @@ fn markup_planted_in_any_string_stays_text() {
         for at in all {
             let mut planted = whole.clone();
             *planted.pointer_mut(&at).unwrap() = Value::String(PLANT.to_owned());
-            // Of some members not every string is a value.
+            // In some members, not every string is valid.
             let Ok(document) = read(planted.to_string().as_bytes()) else { continue };
             let page = shown(&[(PLANT.to_owned(), document.clone()), ("b".to_owned(), document)]);
             for bad in ["<img", "<script", "</script", "onerror=alert(1)>"] {
@@ -126,7 +126,7 @@ fn markup_planted_in_any_string_stays_text() {
             assert_eq!(page.matches("</style>").count(), 1, "{at}");
             tried += 1;
         }
-        // Where both languages are the same there is no need for two.
+        // If both languages are equal, the text is shown once.
         assert!(!clean.is_empty());
     }
     assert!(tried > 60, "only {tried} strings were tried");
@@ -139,7 +139,7 @@ fn a_page_needs_nothing_from_elsewhere() {
     for outside in ["src=", "@import", "url(", "<script", "<link", "<base", "javascript:"] {
         assert!(!page.contains(outside), "{outside}");
     }
-    // Sources are named; nothing leads to them.
+    // Sources are named without links.
     assert!(page.split("href=").skip(1).all(|link| link.starts_with("\"#")));
 }
 
@@ -210,7 +210,7 @@ fn what_is_no_report_is_named() {
     assert!(error(&deep).contains("recursion"), "{}", error(&deep));
 }
 
-/// What a page does not show is for programs: it is passed over, whatever it is.
+/// Members that a page does not show are ignored, whatever their content.
 #[test]
 fn answers_of_the_first_version_are_read() {
     let document = parsed(&serde_json::json!({
@@ -254,7 +254,7 @@ fn page_of(report: &Report) -> String {
     shown(&[("a".to_owned(), Document::from(report))])
 }
 
-/// What is between two marks, of which the first one occurs once.
+/// The text between two marks; the first one occurs once.
 fn between<'a>(page: &'a str, from: &str, to: &str) -> &'a str {
     let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("no {from}"));
     assert!(!rest.contains(from), "{from} occurs twice");

@@ -1,4 +1,4 @@
-//! Tiles: a light for each area of the checks, or for each check if all are of one area.
+//! Tiles: a status light for each area of the checks, or for each check if all belong to one area.
 
 use super::document::{Check, Document};
 use super::state::State;
@@ -14,7 +14,7 @@ pub(super) struct Tile {
     pub(super) said: Words,
 }
 
-/// The tiles of a report. An area without anything to check has none.
+/// The tiles of a report. An area without applicable checks has none.
 pub(super) fn tiles(document: &Document) -> Vec<Tile> {
     let mut areas: Vec<String> = Vec::new();
     for check in &document.checks {
@@ -36,7 +36,7 @@ fn area_tile(document: &Document, area: &str) -> Option<Tile> {
         document.checks.iter().filter(|one| one.state == state && area_of(&one.id) == area).count()
     };
     let (passed, n) = (count(CheckState::Passed), count(CheckState::NotChecked));
-    // An area is in order only if all its checks ran.
+    // An area is healthy only if all its checks ran.
     let partly = state == State::Good && n > 0;
     let state = if partly { State::Unknown } else { state };
     let reason = partly.then(|| ui::PagePartly { passed: passed.to_string(), n }.text());
@@ -65,8 +65,8 @@ fn tile(title: &Text, id: &str, state: State, reason: Option<&Text>) -> Option<T
     Some(Tile { title: words(&title), state, said: words(&said) })
 }
 
-/// The family that the catalogue has an id in, else what the id begins with: ids of a family need
-/// not begin with its name.
+/// The family of an id in the catalog, else the first part of the id: ids of a family need not
+/// begin with its name.
 fn area_of(id: &str) -> String {
     let known = Catalog::builtin().family_of(id).map(|family| family.family.clone());
     known.unwrap_or_else(|| id.split('-').next().unwrap_or(id).to_ascii_lowercase())

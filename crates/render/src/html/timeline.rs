@@ -7,10 +7,10 @@ use super::words::{Words, words};
 use base::text::Text;
 use data::ui;
 
-/// What a page shows of the member `diagnosis`.
+/// The shown part of the member `diagnosis`.
 #[derive(Debug, Clone, Default, Deserialize)]
 pub struct DiagnosisPart {
-    /// Reports on fewer than two ranks, and those before the timeline, have none.
+    /// `None` for fewer than two ranks, and in reports from before the timeline.
     #[serde(default)]
     timeline: Option<Timeline>,
 }
@@ -39,7 +39,7 @@ struct RankLine {
 enum RankState {
     Failed,
     NoFailure,
-    /// Also a word of a newer version.
+    /// Also an unknown value of a newer version.
     #[serde(other)]
     NoLog,
 }
@@ -63,7 +63,7 @@ pub(super) struct TimelineView<'a> {
     pub(super) about: Words,
     pub(super) head: [Words; 4],
     pub(super) more: Option<Words>,
-    /// The day, if it is the same everywhere.
+    /// The day, if all times share it.
     pub(super) day: Option<&'a str>,
     ranks: &'a [RankLine],
     axis: Axis,
@@ -76,7 +76,7 @@ pub(super) struct RankView {
     pub(super) said: Words,
     pub(super) cause: Option<Words>,
     pub(super) last: Words,
-    /// From the first to the last line, in percent of the axis.
+    /// From the first line to the last, in percent of the axis.
     pub(super) span: Option<Span>,
     /// The first failure, in percent of the axis.
     pub(super) failed: Option<u32>,
@@ -103,7 +103,7 @@ impl Axis {
         Self { from, to }
     }
 
-    /// The place of a moment in percent, with room for its sign at either end.
+    /// The position of a moment in percent, with room for its sign at either end.
     fn place(self, moment: &Moment) -> u32 {
         let length = i128::from(self.to) - i128::from(self.from);
         let after = i128::from(moment.offset_ms) - i128::from(self.from);
@@ -150,7 +150,7 @@ impl<'a> TimelineView<'a> {
     }
 }
 
-/// The date of all times, which begin with it.
+/// The date with which all times begin.
 fn common_day(ranks: &[RankLine]) -> Option<&str> {
     let mut days = ranks
         .iter()

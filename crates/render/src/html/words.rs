@@ -1,4 +1,4 @@
-//! Words in both languages, of which the style sheet shows one, and how a page escapes them.
+//! Texts in both languages, of which the style sheet shows one, and their escaping.
 
 use std::fmt::{self, Write};
 
@@ -41,7 +41,7 @@ pub(super) fn words(text: &Text) -> Words {
     bilingual(text, split_code)
 }
 
-/// Text that is code or a quotation: its backticks are its own.
+/// Text that is code or a quotation: its backticks are shown.
 pub(super) fn verbatim(text: &Text) -> Words {
     bilingual(text, |text| vec![Part { code: false, text: text.to_owned() }])
 }
@@ -64,7 +64,7 @@ fn split_code(text: &str) -> Vec<Part> {
         && let Some((code, behind)) = after.split_once('`')
     {
         push(false, before);
-        // Nothing between two backticks is no code: they are shown.
+        // An empty pair of backticks is not code: the backticks are shown.
         if code.is_empty() {
             push(false, "``");
         }

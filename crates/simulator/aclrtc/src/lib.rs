@@ -1,5 +1,5 @@
-//! The simulated `libacl_rtc.so`: it "compiles" the one kernel that there is, for the chips that
-//! the real one compiles for, and refuses everything else with a log.
+//! The simulated `libacl_rtc.so`: it "compiles" the only kernel, for the chips that the real
+//! compiler supports, and rejects everything else with a log.
 
 use std::ffi::{CStr, c_char};
 
@@ -24,7 +24,7 @@ struct Program {
 }
 
 /// # Safety
-/// What `aclrtcCreateProg` gave, or null.
+/// `program` is the result of `aclrtcCreateProg`, or null.
 unsafe fn object<'a>(program: RtcProgram) -> Result<&'a mut Program, Status> {
     // SAFETY: by contract; the mark shows misuse.
     let object = unsafe { program.0.cast::<Program>().as_mut() };
@@ -36,14 +36,14 @@ fn status(result: Result<(), Status>) -> Status {
 }
 
 /// # Safety
-/// A text with its end.
+/// `pointer` is a null-terminated text.
 unsafe fn text(pointer: *const c_char) -> String {
     // SAFETY: by contract.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
 }
 
 impl Program {
-    /// What a compiler would see at first glance: the language, the header, braces, the entry.
+    /// Checks the obvious parts, like a compiler: the language, the header, braces, the entry.
     fn compile(&mut self, options: &[String]) -> Result<(), Status> {
         let [option] = options else { return Err(INVALID_OPTION) };
         if !["--npu-arch=dav-2201", "--npu-arch=dav-3510"].contains(&option.as_str()) {
@@ -55,8 +55,8 @@ impl Program {
             self.log = "libasrtc.so: cannot open shared object file".to_owned();
             return Err(COMPILATION);
         }
-        // The macro in the body up to 9.0, the qualifier from 9.1 on: `ASCSIM_ENTRY` says which of
-        // them this compiler takes, and without it takes both.
+        // The macro in the body up to 9.0, the qualifier from 9.1 on: `ASCSIM_ENTRY` selects the
+        // one that this compiler accepts; without it, both are accepted.
         let old = self.source.contains("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY)");
         let qualifier = if old { "__aicore__" } else { "__vector__" };
         let taken = std::env::var("ASCSIM_ENTRY").unwrap_or_default();
@@ -85,7 +85,7 @@ sim_core::export! {
         if program.is_null() || source.is_null() || name.is_null() || headers != 0 {
             return INVALID_INPUT;
         }
-        // SAFETY: the caller gives texts, and a place for the answer.
+        // SAFETY: the caller passes texts, and a valid pointer for the result.
         unsafe {
             let (source, name) = (text(source), text(name));
             let new = Program { magic: LIVE, source, name, binary: Vec::new(),
@@ -96,7 +96,7 @@ sim_core::export! {
     }
 
     fn aclrtcCompileProg(program: RtcProgram, options: i32, list: *mut *const c_char) -> Status |_| {
-        // SAFETY: the caller gives a program, and as many options as it says.
+        // SAFETY: the caller passes a program, and as many options as declared.
         status(unsafe { object(program) }.and_then(|program| {
             let count = usize::try_from(options).map_err(|_| INVALID_INPUT)?;
             let options: Vec<String> = (0..count)
@@ -108,12 +108,12 @@ sim_core::export! {
     }
 
     fn aclrtcGetBinDataSize(program: RtcProgram, size: *mut usize) -> Status |_| {
-        // SAFETY: the caller gives a program and a place for the answer.
+        // SAFETY: the caller passes a program and a valid pointer for the result.
         status(unsafe { object(program).map(|program| size.write(program.binary.len())) })
     }
 
     fn aclrtcGetBinData(program: RtcProgram, data: *mut c_char) -> Status |corruption| {
-        // SAFETY: the caller gives a program, and as much memory as it was told to.
+        // SAFETY: the caller passes a program, and memory of the reported size.
         status(unsafe { object(program) }.map(|program| {
             let mut binary = program.binary.clone();
             if let Some(corruption) = corruption {
@@ -125,12 +125,12 @@ sim_core::export! {
     }
 
     fn aclrtcGetCompileLogSize(program: RtcProgram, size: *mut usize) -> Status |_| {
-        // SAFETY: the caller gives a program and a place for the answer.
+        // SAFETY: the caller passes a program and a valid pointer for the result.
         status(unsafe { object(program).map(|program| size.write(program.log.len() + 1)) })
     }
 
     fn aclrtcGetCompileLog(program: RtcProgram, log: *mut c_char) -> Status |_| {
-        // SAFETY: the caller gives a program, and as much memory as it was told to.
+        // SAFETY: the caller passes a program, and memory of the reported size.
         status(unsafe { object(program) }.map(|program| {
             let text = [program.log.as_bytes(), b"\0"].concat();
             // SAFETY: as above.
@@ -142,10 +142,10 @@ sim_core::export! {
         if program.is_null() {
             return INVALID_INPUT;
         }
-        // SAFETY: the caller hands over a program, which it does not use again.
+        // SAFETY: the caller passes a program, and does not use it again.
         status(unsafe { object(program.read()) }.map(|object| {
             object.magic = 0;
-            // SAFETY: it was made by a box, and is marked as gone.
+            // SAFETY: it was created by a box, and is now marked as destroyed.
             unsafe {
                 drop(Box::from_raw(std::ptr::from_mut(object)));
                 program.write(RtcProgram::NULL);

@@ -1,4 +1,4 @@
-//! Compiled kernels: what the simulated compiler wrote, loaded and run block by block.
+//! Compiled kernels: the output of the simulated compiler, loaded and run block by block.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -29,7 +29,8 @@ struct Args {
 }
 
 /// # Safety
-/// `data` is valid for `size` bytes, the options as the caller says, and a place for the answer.
+/// `data` is valid for `size` bytes, the options match their count, and `binary` is valid for
+/// writing.
 pub unsafe fn load(
     data: *const c_void,
     size: usize,
@@ -55,7 +56,7 @@ pub unsafe fn load(
     Ok(())
 }
 
-/// Bytes of a compiled kernel that wait to be loaded.
+/// Bytes of a compiled kernel, not loaded yet.
 struct Wrapped {
     magic: u64,
     data: Vec<u8>,
@@ -70,7 +71,7 @@ pub unsafe fn wrap(data: *const c_void, size: usize) -> BinaryData {
 }
 
 /// # Safety
-/// What `wrap` gave, and a place for the answer.
+/// `data` is the result of `wrap`, and `binary` is valid for writing.
 pub unsafe fn load_wrapped(data: BinaryData, binary: *mut Binary) -> Result<(), Status> {
     // SAFETY: by contract; the mark shows misuse.
     let wrapped = unsafe { data.0.cast::<Wrapped>().as_ref() };
@@ -85,7 +86,7 @@ pub unsafe fn load_wrapped(data: BinaryData, binary: *mut Binary) -> Result<(), 
 }
 
 /// # Safety
-/// What `load` gave, or null.
+/// `pointer` is the result of `load`, or null.
 unsafe fn object<'a>(pointer: *mut c_void) -> Result<&'a Loaded, Status> {
     // SAFETY: by contract; the mark shows misuse.
     let object = unsafe { pointer.cast::<Loaded>().as_ref() };
@@ -93,7 +94,7 @@ unsafe fn object<'a>(pointer: *mut c_void) -> Result<&'a Loaded, Status> {
 }
 
 /// # Safety
-/// What `load` gave, not to be used again.
+/// `binary` is the result of `load`, and is not used again.
 pub unsafe fn unload(binary: Binary) -> Result<(), Status> {
     // SAFETY: by contract.
     unsafe {
@@ -106,7 +107,7 @@ pub unsafe fn unload(binary: Binary) -> Result<(), Status> {
 }
 
 /// # Safety
-/// What `load` gave, a text with its end, a place for the answer.
+/// `binary` is the result of `load`, `name` a null-terminated text, `function` valid for writing.
 pub unsafe fn find(
     binary: Binary,
     name: *const c_char,
@@ -124,7 +125,7 @@ pub unsafe fn find(
 }
 
 /// # Safety
-/// What `find` gave, a place for the answer.
+/// `function` is the result of `find`, and `args` is valid for writing.
 pub unsafe fn begin(function: KernelFunction, args: *mut KernelArgs) -> Result<(), Status> {
     // SAFETY: by contract.
     unsafe {
@@ -136,7 +137,7 @@ pub unsafe fn begin(function: KernelFunction, args: *mut KernelArgs) -> Result<(
 }
 
 /// # Safety
-/// What `begin` gave.
+/// `args` is the result of `begin`.
 unsafe fn list<'a>(args: KernelArgs) -> Result<&'a mut Args, Status> {
     // SAFETY: by contract; the mark shows misuse.
     let list = unsafe { args.0.cast::<Args>().as_mut() };
@@ -144,7 +145,7 @@ unsafe fn list<'a>(args: KernelArgs) -> Result<&'a mut Args, Status> {
 }
 
 /// # Safety
-/// What `begin` gave, and a value of `size` bytes.
+/// `args` is the result of `begin`, and `value` has `size` bytes.
 pub unsafe fn append(
     args: KernelArgs,
     value: *mut c_void,
@@ -165,7 +166,7 @@ pub unsafe fn append(
 }
 
 /// # Safety
-/// What `begin` gave.
+/// `args` is the result of `begin`.
 pub unsafe fn end(args: KernelArgs) -> Result<(), Status> {
     // SAFETY: by contract.
     unsafe { list(args)?.done = true };
@@ -194,7 +195,7 @@ pub unsafe fn launch(
     unsafe { start(function, blocks, stream, &list.values) }
 }
 
-/// As `launch`, with the arguments after each other in memory of host or device, which are one here.
+/// Like `launch`, with consecutive arguments in host or device memory, which are the same here.
 ///
 /// # Safety
 /// Live objects of this library, and memory of this size.
@@ -233,7 +234,7 @@ unsafe fn start(
         return Err(ACL_ERROR_RT_PARAM_INVALID);
     }
     let job = Box::new(Job { blocks: blocks as usize, addresses });
-    // SAFETY: by contract, and the job is what `run` takes.
+    // SAFETY: by contract, and `run` takes this job.
     match unsafe { stream::enqueue(stream.0, run, Box::into_raw(job).cast()) } {
         0 => Ok(()),
         code => Err(code),
@@ -251,7 +252,7 @@ unsafe extern "C" fn run(job: *mut c_void) -> i32 {
             Effect::Go(corruption) => corruption,
         };
         let at = |address: usize| (address as *mut u8).wrapping_add(block * STRIPE * 4);
-        // SAFETY: `launch` saw that all of it is alive, and the caller keeps it.
+        // SAFETY: `launch` checked that all of it is allocated, and the caller keeps it.
         let (one, other, out) = unsafe {
             let [one, other, out] = job.addresses.map(at);
             (

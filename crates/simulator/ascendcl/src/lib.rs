@@ -28,7 +28,7 @@ sim_core::identify!();
 
 static STARTED: AtomicBool = AtomicBool::new(false);
 thread_local!(static DEVICE: Cell<Option<i32>> = const { Cell::new(None) });
-/// Devices that may use the memory of another one.
+/// Pairs of devices of which one may use the memory of the other.
 static PEERS: Mutex<BTreeSet<(i32, i32)>> = Mutex::new(BTreeSet::new());
 
 /// The device of this thread.
@@ -39,23 +39,23 @@ fn device() -> Result<i32, Status> {
     DEVICE.get().ok_or(ACL_ERROR_RT_CONTEXT_NULL)
 }
 
-/// Cube cores: `ASCSIM_CUBE_CORES`.
+/// The number of Cube Cores: `ASCSIM_CUBE_CORES`.
 fn cube_cores() -> i64 {
     sim_core::setting("ASCSIM_CUBE_CORES", 20) as i64
 }
 
-/// Vector cores: `ASCSIM_CORES`.
+/// The number of Vector Cores: `ASCSIM_CORES`.
 fn vector_cores() -> i64 {
     sim_core::setting("ASCSIM_CORES", 40) as i64
 }
 
-/// The logical number of a device of this process.
+/// The logical ID of a device of this process.
 fn to_logic(device: i32) -> Result<i32, Status> {
     let at = usize::try_from(device).map_err(|_| ACL_ERROR_RT_INVALID_DEVICEID)?;
     visible().get(at).map(|logic| *logic as i32).ok_or(ACL_ERROR_RT_INVALID_DEVICEID)
 }
 
-/// The physical number of a device of the driver.
+/// The physical ID of a device of the driver.
 fn to_physical(logic: i32) -> Result<i32, Status> {
     let at = usize::try_from(logic).map_err(|_| ACL_ERROR_RT_INVALID_DEVICEID)?;
     physical().get(at).copied().ok_or(ACL_ERROR_RT_INVALID_DEVICEID)
@@ -65,7 +65,7 @@ fn status(result: Result<(), Status>) -> Status {
     result.err().unwrap_or(0)
 }
 
-/// Copies with the damage that was asked for.
+/// Copies with the requested corruption.
 ///
 /// # Safety
 /// Both ranges are valid for `count` bytes.
@@ -101,7 +101,7 @@ unsafe fn copy(
     }
 }
 
-/// Whether a copy is allowed: room for it, and device memory that is alive where it has to be.
+/// Whether a copy is allowed: enough room, and allocated device memory where required.
 fn check_copy(
     to: *mut c_void,
     room: usize,
@@ -127,7 +127,7 @@ fn check_copy(
     }
 }
 
-/// The devices that a copy goes between, if it does.
+/// The devices of a copy, if it is between devices.
 fn link(to: usize, from: usize, kind: i32) -> Option<(i32, i32)> {
     let between = kind == ACL_MEMCPY_DEVICE_TO_DEVICE;
     let (from, to) = (memory::owner(from)?, memory::owner(to)?);
@@ -149,7 +149,7 @@ sim_core::export! {
     }
 
     fn aclrtGetVersion(major: *mut i32, minor: *mut i32, patch: *mut i32) -> Status |_| {
-        // SAFETY: the caller gives places for the answers.
+        // SAFETY: the caller passes valid pointers for the results.
         unsafe {
             major.write(1);
             minor.write(sim_core::setting("ASCSIM_ACL_MINOR", 13) as i32);
@@ -173,7 +173,7 @@ sim_core::export! {
         if devices == 0 {
             return ACL_ERROR_RT_NO_DEVICE;
         }
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { count.write(devices as u32) };
         0
     }
@@ -200,14 +200,14 @@ sim_core::export! {
         if !there(device) || !there(peer) {
             return ACL_ERROR_RT_INVALID_DEVICEID;
         }
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { can.write(i32::from(device != peer && sim_core::setting("ASCSIM_PEERS", 1) == 1)) };
         0
     }
 
     fn aclrtDeviceEnablePeerAccess(peer: i32, flags: u32) -> Status |_| {
         status(device().and_then(|device| {
-            // A second time is refused, as by the runtime.
+            // A second call is refused, as by the runtime.
             let new = flags == 0 && PEERS.lock().unwrap().insert((device, peer));
             if new { Ok(()) } else { Err(ACL_ERROR_RT_PARAM_INVALID) }
         }))
@@ -218,7 +218,7 @@ sim_core::export! {
             return ACL_ERROR_INVALID_PARAM;
         }
         let text = std::env::var("ASCSIM_CANN").unwrap_or_else(|_| "8.1.RC1".to_owned());
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         let version = unsafe { &mut (*version).version };
         version[..text.len()].copy_from_slice(text.as_bytes());
         0
@@ -227,42 +227,42 @@ sim_core::export! {
     fn aclrtBinaryLoadFromData(data: *const c_void, size: usize,
         options: *const BinaryLoadOptions, binary: *mut Binary
     ) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(device().and_then(|_| unsafe { kernel::load(data, size, options, binary) }))
     }
 
     fn aclrtBinaryUnLoad(binary: Binary) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(unsafe { kernel::unload(binary) })
     }
 
     fn aclrtBinaryGetFunction(binary: Binary, name: *const c_char, function: *mut KernelFunction
     ) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(unsafe { kernel::find(binary, name, function) })
     }
 
     fn aclrtKernelArgsInit(function: KernelFunction, args: *mut KernelArgs) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(unsafe { kernel::begin(function, args) })
     }
 
     fn aclrtKernelArgsAppend(args: KernelArgs, value: *mut c_void, size: usize,
         param: *mut KernelParam
     ) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(unsafe { kernel::append(args, value, size, param) })
     }
 
     fn aclrtKernelArgsFinalize(args: KernelArgs) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(unsafe { kernel::end(args) })
     }
 
     fn aclrtLaunchKernelWithConfig(function: KernelFunction, blocks: u32, stream: Stream,
         _config: *mut c_void, args: KernelArgs, _reserved: *mut c_void
     ) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(unsafe { kernel::launch(function, blocks, stream, args) })
     }
 
@@ -272,7 +272,7 @@ sim_core::export! {
             ACL_DEVICE_INFO_VECTOR_CORE_NUM => vector_cores(),
             _ => return ACL_ERROR_INVALID_PARAM,
         };
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { value.write(count) };
         0
     }
@@ -283,28 +283,28 @@ sim_core::export! {
             ACL_DEV_ATTR_VECTOR_CORE_NUM => vector_cores(),
             _ => return ACL_ERROR_INVALID_PARAM,
         };
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { value.write(count) };
         0
     }
 
     fn aclrtGetLogicDevIdByUserDevId(device: i32, logic: *mut i32) -> Status |_| {
         status(to_logic(device).map(|number| {
-            // SAFETY: the caller gives a place for the answer.
+            // SAFETY: the caller passes a valid pointer for the result.
             unsafe { logic.write(number) };
         }))
     }
 
     fn aclrtGetPhyDevIdByLogicDevId(logic: i32, place: *mut i32) -> Status |_| {
         status(to_physical(logic).map(|number| {
-            // SAFETY: the caller gives a place for the answer.
+            // SAFETY: the caller passes a valid pointer for the result.
             unsafe { place.write(number) };
         }))
     }
 
     fn aclrtGetPhyDevIdByUserDevId(device: i32, place: *mut i32) -> Status |_| {
         status(to_logic(device).and_then(to_physical).map(|number| {
-            // SAFETY: the caller gives a place for the answer.
+            // SAFETY: the caller passes a valid pointer for the result.
             unsafe { place.write(number) };
         }))
     }
@@ -313,7 +313,7 @@ sim_core::export! {
         status(to_logic(device).and_then(to_physical).and_then(|number| {
             let text = pci(number);
             if usize::try_from(size).is_ok_and(|size| size > text.len()) {
-                // SAFETY: the caller gives as much room as it says.
+                // SAFETY: the caller passes a buffer of the declared size.
                 unsafe {
                     address.cast::<u8>().copy_from(text.as_ptr(), text.len());
                     address.add(text.len()).write(0);
@@ -326,26 +326,26 @@ sim_core::export! {
     }
 
     fn aclrtCreateBinary(data: *const c_void, size: usize) -> BinaryData |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         unsafe { kernel::wrap(data, size) }
     }
 
     fn aclrtBinaryLoad(data: BinaryData, binary: *mut Binary) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(device().and_then(|_| unsafe { kernel::load_wrapped(data, binary) }))
     }
 
     fn aclrtLaunchKernel(function: KernelFunction, blocks: u32, args: *const c_void, size: usize,
         stream: Stream
     ) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(unsafe { kernel::launch_at(function, blocks, stream, args, size) })
     }
 
     fn aclrtLaunchKernelV2(function: KernelFunction, blocks: u32, args: *const c_void,
         size: usize, _config: *mut c_void, stream: Stream
     ) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(unsafe { kernel::launch_at(function, blocks, stream, args, size) })
     }
 
@@ -355,19 +355,19 @@ sim_core::export! {
         if count != 0 {
             return ACL_ERROR_INVALID_PARAM;
         }
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         status(unsafe { kernel::launch_at(function, blocks, stream, args, size) })
     }
 
     fn aclrtCreateStream(stream: *mut Stream) -> Status |_| {
         status(device().map(|_| {
-            // SAFETY: the caller gives a place for the answer.
+            // SAFETY: the caller passes a valid pointer for the result.
             unsafe { stream.write(stream::create()) };
         }))
     }
 
     fn aclrtDestroyStream(stream: Stream) -> Status |_| {
-        // SAFETY: the caller hands over a stream of this library.
+        // SAFETY: the caller passes a stream of this library.
         unsafe { stream::destroy(stream) }
     }
 
@@ -383,7 +383,7 @@ sim_core::export! {
 
     fn aclrtMalloc(pointer: *mut *mut c_void, size: usize, _policy: i32) -> Status |_| {
         status(device().and_then(|device| memory::allocate(size, device)).map(|address| {
-            // SAFETY: the caller gives a place for the answer.
+            // SAFETY: the caller passes a valid pointer for the result.
             unsafe { pointer.write(address as *mut c_void) };
         }))
     }
@@ -417,19 +417,19 @@ sim_core::export! {
         unsafe extern "C" fn run(job: *mut c_void) -> i32 {
             // SAFETY: this is the job that is put on the stream below.
             let job = unsafe { Box::from_raw(job.cast::<Job>()) };
-            // SAFETY: checked when it was put there; the caller keeps the buffers.
+            // SAFETY: checked when it was enqueued; the caller keeps the buffers.
             unsafe { copy(job.0, job.1, job.2, job.3, job.4) };
             0
         }
         let job = Box::new(Job(to, from, count, kind, corruption));
-        // SAFETY: the caller hands over a stream of this library.
+        // SAFETY: the caller passes a stream of this library.
         unsafe { stream::enqueue(stream.0, run, Box::into_raw(job).cast()) }
     }
 
     fn aclrtGetMemInfo(kind: i32, free: *mut usize, total: *mut usize) -> Status |_| {
         status(device().and_then(|device| {
             let (left, all) = memory::room(kind, device).ok_or(ACL_ERROR_INVALID_PARAM)?;
-            // SAFETY: the caller gives places for the answers.
+            // SAFETY: the caller passes valid pointers for the results.
             unsafe {
                 free.write(left);
                 total.write(all);
@@ -440,7 +440,7 @@ sim_core::export! {
 
     fn aclrtCreateEventWithFlag(event: *mut Event, _flag: u32) -> Status |_| {
         let moment: Box<stream::Moment> = Box::new(Mutex::new(None));
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { event.write(Event(Box::into_raw(moment).cast())) };
         0
     }
@@ -449,7 +449,7 @@ sim_core::export! {
         if event.0.is_null() {
             return ACL_ERROR_INVALID_PARAM;
         }
-        // SAFETY: the caller hands over an event of this library, once.
+        // SAFETY: the caller passes an event of this library, once.
         drop(unsafe { Box::from_raw(event.0.cast::<stream::Moment>()) });
         0
     }
@@ -460,7 +460,7 @@ sim_core::export! {
     }
 
     fn aclrtEventElapsedTime(milliseconds: *mut f32, start: Event, end: Event) -> Status |_| {
-        // SAFETY: live events, and a place for the answer.
+        // SAFETY: live events, and a valid pointer for the result.
         unsafe { stream::elapsed(milliseconds, start, end) }
     }
 }

@@ -1,4 +1,4 @@
-//! Memory of the device: memory of this process, with an account.
+//! Memory of the device: memory of this process, with accounting.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::BTreeMap;
@@ -10,23 +10,23 @@ use acl_abi::values::{
     ACL_ERROR_RT_PARAM_INVALID, ACL_HBM_MEM,
 };
 
-/// Behind every allocation: what is written there was written out of bounds.
+/// The size of the fence behind every allocation, which detects writes out of bounds.
 const FENCE: usize = 64;
 const MARK: u8 = 0xfd;
-/// How many bytes at each end of an allocation are filled.
+/// The number of filled bytes at each end of an allocation.
 const FILLED: usize = 1 << 20;
 
 /// Address, size, device.
 static LIVE: Mutex<BTreeMap<usize, (usize, i32)>> = Mutex::new(BTreeMap::new());
 
-/// What was freed and stays taken, by device.
+/// Leaked memory by device: freed, but still counted as used.
 static LOST: Mutex<BTreeMap<i32, usize>> = Mutex::new(BTreeMap::new());
 
 fn limit() -> usize {
     (sim_core::setting("ASCSIM_HBM_MB", 1024) as usize) << 20
 }
 
-/// The size that is really taken: rounded up to 32 bytes, and 32 more.
+/// The size actually allocated: rounded up to 32 bytes, plus 32.
 fn taken(size: usize) -> usize {
     size.div_ceil(32) * 32 + 32
 }
@@ -45,14 +45,14 @@ pub fn allocate(size: usize, device: i32) -> Result<usize, Status> {
         return Err(ACL_ERROR_RT_MEMORY_ALLOCATION);
     }
     let layout = layout(size).ok_or(ACL_ERROR_RT_MEMORY_ALLOCATION)?;
-    // SAFETY: the layout is not empty; the fence lies within it.
+    // SAFETY: the layout is not empty; the fence is within it.
     let address = unsafe {
         let pointer = alloc(layout);
         if pointer.is_null() {
             return Err(ACL_ERROR_RT_MEMORY_ALLOCATION);
         }
-        // What nobody wrote is not zero. Of large buffers only the ends: pages that are never used
-        // cost time.
+        // Uninitialized memory is not zero. In large buffers only the ends are filled, because
+        // touching unused pages costs time.
         let ends = layout.size().min(FILLED);
         pointer.write_bytes(0xcd, ends);
         pointer.add(layout.size() - ends).write_bytes(0xcd, ends);
@@ -63,7 +63,7 @@ pub fn allocate(size: usize, device: i32) -> Result<usize, Status> {
     Ok(address)
 }
 
-/// Gives memory back, and to the account too, unless it leaks.
+/// Frees memory, and updates the accounting unless it leaks.
 pub fn free(address: usize, leaks: bool) -> Result<(), Status> {
     let (size, device) = LIVE.lock().unwrap().remove(&address).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
     if leaks {
@@ -71,7 +71,7 @@ pub fn free(address: usize, leaks: bool) -> Result<(), Status> {
     }
     let layout = layout(size).ok_or(ACL_ERROR_RT_PARAM_INVALID)?;
     let pointer = address as *mut u8;
-    // SAFETY: it was allocated with this layout and is not in the account any more.
+    // SAFETY: it was allocated with this layout and is no longer in the accounting.
     let intact = unsafe {
         let fence = std::slice::from_raw_parts(pointer.add(taken(size)), FENCE);
         let intact = fence.iter().all(|byte| *byte == MARK);
@@ -81,7 +81,7 @@ pub fn free(address: usize, leaks: bool) -> Result<(), Status> {
     if intact { Ok(()) } else { Err(ACL_ERROR_RT_PARAM_INVALID) }
 }
 
-/// Whether all of the range is alive.
+/// Whether all of the range is allocated.
 pub fn holds(address: usize, count: usize) -> bool {
     let live = LIVE.lock().unwrap();
     live.range(..=address).next_back().is_some_and(|(start, (size, _))| {

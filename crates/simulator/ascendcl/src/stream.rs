@@ -1,5 +1,5 @@
-//! Streams: a thread each, that runs what is put on them in order. The first failure stays and
-//! shows at the next wait, as on a device.
+//! Streams: each has a thread that runs its work in order. The first failure is kept and reported
+//! at the next wait, as on a device.
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -11,22 +11,22 @@ use acl_abi::values::{ACL_ERROR_RT_PARAM_INVALID, ACL_ERROR_RT_STREAM_SYNC_TIMEO
 use acl_abi::{Event, Status, Stream};
 use sim_core::objects::{STREAM, StreamHead, Work};
 
-/// When an event was reached, by the clock of the device.
+/// The time at which an event was reached, by the clock of the device.
 pub type Moment = Mutex<Option<Duration>>;
 
 thread_local! {
-    /// The clock of the device of this stream: how long its work took. A device does not wait for
-    /// the processors of the host, so that work which only computes takes the time that it had one.
+    /// The device clock of this stream: the duration of its work. A device does not wait for the
+    /// processors of the host, so pure computation takes its processor time.
     static CLOCK: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 
-/// What hosts need for work of the size of a product that is timed, and what the device needs for it.
-/// Some hosts compute half as fast from one moment to the next; a device does not.
+/// The time that hosts need for work of the size of a timed product, and the time that the device
+/// needs for it. Some hosts become twice as slow from one moment to the next; a device does not.
 const PRODUCT: std::ops::RangeInclusive<Duration> =
     Duration::from_millis(1)..=Duration::from_millis(12);
 const COMPUTED: Duration = Duration::from_micros(2_500);
 
-/// `struct rusage`: two times, and numbers of which one tells how often a thread went to sleep.
+/// `struct rusage`: two times, and numbers, one of which counts how often a thread went to sleep.
 #[repr(C)]
 #[derive(Default)]
 struct Usage {
@@ -48,27 +48,27 @@ unsafe extern "C" {
     fn clock_gettime(clock: i32, time: *mut Time) -> i32;
 }
 
-/// How often this thread went to sleep.
+/// The number of times that this thread went to sleep.
 fn sleeps() -> i64 {
     const THREAD: i32 = 1;
     let mut usage = Usage::default();
-    // SAFETY: a place for the answer.
+    // SAFETY: a valid pointer for the result.
     unsafe { getrusage(THREAD, &raw mut usage) };
     usage.numbers[12]
 }
 
-/// How long this thread had a processor. The times of `getrusage` are ticks of 4 ms on kernels that
-/// count so; this clock is exact on all.
+/// The processor time of this thread. The times of `getrusage` are ticks of 4 ms on some kernels;
+/// this clock is exact on all.
 fn processor_time() -> Duration {
     const THREAD_CPUTIME: i32 = 3;
     let mut time = Time::default();
-    // SAFETY: a place for the answer.
+    // SAFETY: a valid pointer for the result.
     unsafe { clock_gettime(THREAD_CPUTIME, &raw mut time) };
     let seconds = Duration::from_secs(u64::try_from(time.seconds).unwrap_or_default());
     seconds + Duration::from_nanos(u64::try_from(time.nanoseconds).unwrap_or_default())
 }
 
-/// Runs work, and lets the clock go on by what it took.
+/// Runs work, and advances the clock by its duration.
 fn run_timed(work: impl FnOnce() -> i32) -> i32 {
     let (start, slept, before) = (Instant::now(), sleeps(), processor_time());
     let code = work();
@@ -99,7 +99,7 @@ pub fn create() -> Stream {
     let mine = Arc::clone(&progress);
     std::thread::spawn(move || {
         for (work, argument) in todo {
-            // SAFETY: whoever put it there gave the argument that the work takes.
+            // SAFETY: the enqueuing code passed the argument that the work takes.
             let code = run_timed(|| unsafe { work(argument as *mut c_void) });
             let mut progress = mine.0.lock().unwrap();
             progress.pending -= 1;
@@ -122,7 +122,7 @@ unsafe fn object<'a>(stream: *mut c_void) -> Result<&'a StreamObject, Status> {
 }
 
 /// # Safety
-/// A stream of this library, and work with the argument that it takes.
+/// `stream` is a stream of this library, and `argument` is the one that `work` takes.
 pub unsafe extern "C" fn enqueue(stream: *mut c_void, work: Work, argument: *mut c_void) -> i32 {
     // SAFETY: by contract.
     let object = match unsafe { object(stream) } {
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn enqueue(stream: *mut c_void, work: Work, argument: *mut
 }
 
 /// # Safety
-/// A stream of this library, not to be used again.
+/// `stream` is a stream of this library, and is not used again.
 pub unsafe fn destroy(stream: Stream) -> Status {
     // SAFETY: by contract.
     unsafe {
@@ -152,7 +152,7 @@ pub unsafe fn destroy(stream: Stream) -> Status {
 }
 
 /// # Safety
-/// A stream of this library.
+/// `stream` is a stream of this library.
 pub unsafe fn wait(stream: Stream, milliseconds: Option<u64>) -> Status {
     // SAFETY: by contract.
     let object = match unsafe { object(stream.0) } {
@@ -173,7 +173,7 @@ pub unsafe fn wait(stream: Stream, milliseconds: Option<u64>) -> Status {
 /// A live event and a live stream of this library.
 pub unsafe fn record(event: Event, stream: Stream) -> Status {
     unsafe extern "C" fn reach(event: *mut c_void) -> i32 {
-        // SAFETY: the caller keeps the event until the stream has come here.
+        // SAFETY: the caller keeps the event until the stream has reached this point.
         let moment = unsafe { &*event.cast::<Moment>() };
         *moment.lock().unwrap() = Some(CLOCK.get());
         0
@@ -186,7 +186,7 @@ pub unsafe fn record(event: Event, stream: Stream) -> Status {
 }
 
 /// # Safety
-/// Live events, and a place for the answer.
+/// Live events, and a valid pointer for the result.
 pub unsafe fn elapsed(milliseconds: *mut f32, start: Event, end: Event) -> Status {
     // SAFETY: by contract.
     let (start, end) = unsafe { (&*start.0.cast::<Moment>(), &*end.0.cast::<Moment>()) };

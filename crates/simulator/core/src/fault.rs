@@ -1,18 +1,24 @@
 //! Faults by environment variable: `ASCSIM_FAULT="function[@n[+]][#device]:action;..."`.
 //!
 //! `@n` is the n-th call in this process (from 1), with `+` that and all later ones; without, all.
-//! `#device` is the device that the process opened last, `#none` that it has opened none. Actions: `ret=N`, `null`, `segv`,
-//! `abort`, `exit=N`, `hang`, `sleep=MS`, `say=N` (N bytes on standard output and as many on
-//! standard error), `print=N` (N bytes by C's `printf`, without a flush), `daemon` (starts a process
-//! that leaves session, group and parent), `leak` (memory is freed and stays taken), and what happens
-//! to data: `flip` (lowest bit of one element), `flipmsb`, `nan`, `zero`, `tail` (the end
+//! `#device` is the device that the process opened last, `#none` a process that has opened none.
+//!
+//! Actions on a call: `ret=N`, `null`, `segv`, `abort`, `exit=N`, `hang`, `sleep=MS`, `say=N` (N
+//! bytes on standard output and as many on standard error), `print=N` (N bytes by C's `printf`,
+//! without a flush), `daemon` (starts a process that leaves session, group and parent), `leak`
+//! (memory is freed and stays allocated).
+//!
+//! Actions on data: `flip` (lowest bit of one element), `flipmsb`, `nan`, `zero`, `tail` (the end
 //! is not written), `scale` (all doubled), `stale` (nothing is written), `stripe` (a wrong block),
-//! `swap` (two blocks exchanged), `over` (bytes behind the end), `poison` (one element is what the
-//! probe put there before), `lowbits` (the lowest bit of every element), `inf` (brain and single
-//! floats). `ecc=N` adds corrected errors to the memory of the card, in the directory ASCSIM_STATE.
-//! The function `kernel` is work on a stream; `core#N` is block N of a kernel of our own, `link#A-B`
-//! a copy from device A to device B, `sum` what a rank gets of a sum, `part` what it gives to it:
-//! of these `#` is no device.
+//! `swap` (two blocks exchanged), `over` (bytes behind the end), `poison` (one element is the
+//! previous content from the probe), `lowbits` (the lowest bit of every element), `inf` (bfloat16
+//! and single floats).
+//!
+//! `ecc=N` adds corrected errors to the memory of the card, in the directory ASCSIM_STATE.
+//!
+//! The function `kernel` is work on a stream; `core#N` is block N of a bundled kernel, `link#A-B` a
+//! copy from device A to device B, `sum` the result of a sum in a rank, `part` its contribution:
+//! for these, `#` is not a device.
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int};
@@ -22,19 +28,19 @@ use std::time::Duration;
 
 use acl_abi::{BinaryData, Executor, Scalar, Tensor};
 
-/// What the probe fills results with.
+/// The fill byte of results in the probe.
 const POISON: u8 = 0xa5;
 
-/// What becomes of a call.
+/// The effect on a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// It runs, and damages the data that it writes.
     Go(Option<Corruption>),
-    /// It fails with this code, where it returns one.
+    /// It fails with this code, if it returns one.
     Return(i32),
 }
 
-/// What happens to data.
+/// A corruption of data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Corruption {
     Flip,
@@ -53,7 +59,7 @@ pub enum Corruption {
     Inf,
 }
 
-/// What a failing function returns.
+/// The return value of a failing function.
 pub trait Failing {
     fn failing(code: i32) -> Self;
 }
@@ -108,7 +114,7 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
 });
 static CALLS: LazyLock<Mutex<HashMap<String, u64>>> = LazyLock::new(Mutex::default);
 
-/// A rule that nobody can read is a defect of a test: it must not pass as "no fault".
+/// Parses a rule. An invalid rule is a defect of a test: it must not pass as "no fault".
 fn parse(rule: &str) -> Rule {
     let (place, action) = rule.trim().split_once(':').expect("a fault is `function:action`");
     let (place, device) = match place.split_once('#') {
@@ -154,14 +160,14 @@ fn parse(rule: &str) -> Rule {
     Rule { function: function.to_owned(), first, onward, device, action }
 }
 
-/// Remembers which device this process opened last, for all libraries: they share nothing but
-/// the environment.
+/// Stores the device that this process opened last, for all libraries: they share only the
+/// environment.
 pub fn opened(device: i32) {
     // SAFETY: the probe opens a device before it has threads that read the environment.
     unsafe { std::env::set_var("ASCSIM_CURRENT", device.to_string()) };
 }
 
-/// Lets the faults of `function` happen.
+/// Applies the faults of `function`.
 pub fn strike(function: &str) -> Effect {
     if RULES.is_empty() {
         return Effect::Go(None);
@@ -169,7 +175,7 @@ pub fn strike(function: &str) -> Effect {
     strike_at(function, std::env::var("ASCSIM_CURRENT").ok())
 }
 
-/// Lets the faults of `function` happen that are at this place, which is no device.
+/// Applies the faults of `function` at this place, which is not a device.
 pub fn strike_at(function: &str, current: Option<String>) -> Effect {
     if RULES.is_empty() {
         return Effect::Go(None);
@@ -188,7 +194,7 @@ pub fn strike_at(function: &str, current: Option<String>) -> Effect {
         };
         let here = match rule.device.as_deref() {
             None => true,
-            // Of a process that has opened no device.
+            // A process without an open device.
             Some("none") => current.is_none(),
             device => device == current.as_deref(),
         };
@@ -215,7 +221,7 @@ pub fn strike_at(function: &str, current: Option<String>) -> Effect {
             }
             Action::Print(bytes) => {
                 let text = CString::new(chatter(bytes)).expect("there is no zero in it");
-                // SAFETY: the format takes one string, which has its end.
+                // SAFETY: the format takes one string, which is null-terminated.
                 unsafe { printf(c"%s".as_ptr(), text.as_ptr()) };
             }
             Action::Daemon => daemon(),
@@ -234,14 +240,14 @@ unsafe extern "C" {
     fn _exit(status: c_int) -> !;
 }
 
-/// So many bytes of text.
+/// Returns text of `bytes` bytes.
 fn chatter(bytes: usize) -> String {
     "simulated chatter\n".chars().cycle().take(bytes).collect()
 }
 
-/// Starts a process that has nothing to do with this one any more, and does nothing for ever.
+/// Starts a detached process that does nothing forever.
 fn daemon() {
-    // SAFETY: what runs in the new processes is safe in signal handlers too, and never returns.
+    // SAFETY: the code in the new processes is async-signal-safe, and never returns.
     unsafe {
         if fork() == 0 {
             setsid();
@@ -255,7 +261,7 @@ fn daemon() {
     }
 }
 
-/// Writes a failure into the log of the process, as CANN does (`plog-<pid>_<time>.log`).
+/// Logs a failure to the log of the process, as CANN does (`plog-<pid>_<time>.log`).
 fn note(code: i32) {
     let Ok(dir) = std::env::var("ASCEND_PROCESS_LOG_PATH") else { return };
     let dir = std::path::Path::new(&dir).join("debug/plog");
@@ -293,7 +299,7 @@ impl Corruption {
             Self::Zero => data.fill(0),
             Self::Scale => {
                 for element in data.chunks_exact_mut(width) {
-                    // The same for integers and floats: another number, and a plausible one.
+                    // The same for integers and floats: another, plausible number.
                     element[width - 1] ^= 0x01;
                 }
             }
@@ -312,17 +318,17 @@ impl Corruption {
             Self::Poison => data[middle..middle + width].fill(POISON),
             Self::LowBits => data.iter_mut().step_by(width).for_each(|byte| *byte ^= 1),
             Self::Inf => {
-                // In the order of bytes of a float: the exponent is all ones, the rest zero.
+                // In the byte order of a float: the exponent is all ones, the rest zero.
                 data[middle..middle + width].fill(0);
                 data[last] = 0x7f;
                 data[last - 1] = 0x80;
             }
-            // What is not written is decided by who writes.
+            // The writing code handles data that is not written.
             Self::Tail | Self::Stale | Self::Over | Self::Leak => {}
         }
     }
 
-    /// How many of `size` bytes are written.
+    /// The number of written bytes of `size`.
     pub fn written(self, size: usize) -> usize {
         match self {
             Self::Tail => size - size / 16,

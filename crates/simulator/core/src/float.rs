@@ -1,4 +1,4 @@
-//! The types of the device, in `f32` for arithmetic.
+//! The types of the device, converted to `f32` for arithmetic.
 
 use acl_abi::values;
 
@@ -45,12 +45,12 @@ pub fn to_f16(value: f32) -> u16 {
     sign | ((rounded >> 13) - (112 << 10)) as u16
 }
 
-/// Brain float to single.
+/// Bfloat16 to single precision.
 pub fn from_bf16(bits: u16) -> f32 {
     f32::from_bits(u32::from(bits) << 16)
 }
 
-/// Single precision to brain float, to the nearest, ties to even.
+/// Single precision to bfloat16, to the nearest, ties to even.
 pub fn to_bf16(value: f32) -> u16 {
     if value.is_nan() {
         return 0x7fc0;
@@ -71,7 +71,7 @@ pub fn load(bytes: &[u8], dtype: i32) -> Vec<f32> {
     }
 }
 
-/// Puts single precision into `bytes`.
+/// Encodes single-precision numbers as elements of `dtype`.
 pub fn store(numbers: &[f32], dtype: i32) -> Vec<u8> {
     match dtype {
         values::ACL_FLOAT16 => numbers.iter().flat_map(|n| to_f16(*n).to_le_bytes()).collect(),

@@ -1,8 +1,8 @@
-//! What the simulated Ascend libraries share: injected faults, the shapes of their objects,
+//! Shared parts of the simulated Ascend libraries: injected faults, the shapes of their objects,
 //! arithmetic in the types of the device.
 //!
-//! Every shared object has its own copy of this crate with its own statics. What has to be one
-//! over all of them goes through objects: a stream carries the function that puts work on it.
+//! Every shared object has its own copy of this crate with its own statics. State shared by all of
+//! them is passed through objects: a stream contains the function that puts work on it.
 
 pub mod fault;
 pub mod float;
@@ -12,15 +12,15 @@ pub mod state;
 
 pub use fault::{Corruption, Effect, strike, strike_at};
 
-/// Defines a function of the table with the type that the table declares, and the simulator's
-/// faults in front of it. The body gets the corruption to apply to data, if one was asked for.
+/// Defines a function of the table with the type that the table declares, and applies the
+/// simulator's faults before it. The body gets the requested corruption of data, if any.
 #[macro_export]
 macro_rules! export {
     ($(fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty |$corruption:pat_param| $body:block)*) => {$(
         const _: ::acl_abi::sig::$name = $name;
 
         /// # Safety
-        /// As the function of the same name in CANN.
+        /// As for the function of the same name in CANN.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($arg: $type),*) -> $result {
             let $corruption = match $crate::strike(stringify!($name)) {
@@ -34,11 +34,11 @@ macro_rules! export {
     )*};
 }
 
-/// Marks a library as simulated: the product refuses it unless told otherwise.
+/// Marks a library as simulated: the product rejects it by default.
 #[macro_export]
 macro_rules! identify {
     () => {
-        /// Says that this library is no real one.
+        /// Identifies this library as a simulation.
         #[unsafe(no_mangle)]
         pub extern "C" fn ascsim_version() -> *const ::std::ffi::c_char {
             c"ascsim 1".as_ptr()
@@ -46,12 +46,12 @@ macro_rules! identify {
     };
 }
 
-/// A number of the environment, or `default`.
+/// A numeric environment variable, or `default`.
 pub fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(default)
 }
 
-/// The chip that is simulated: `ASCSIM_SOC`.
+/// The simulated chip: `ASCSIM_SOC`.
 pub fn soc() -> String {
     std::env::var("ASCSIM_SOC").unwrap_or_else(|_| "Ascend910B3".to_owned())
 }

@@ -1,11 +1,11 @@
-//! The objects that one library makes and another one reads.
+//! Objects that one library creates and another one reads.
 
 use std::ffi::c_void;
 
 /// Work that a stream runs: it returns 0 or the code of its failure, and frees its argument.
 pub type Work = unsafe extern "C" fn(*mut c_void) -> i32;
 
-/// The beginning of what an `aclrtStream` points to.
+/// The beginning of the target of an `aclrtStream`.
 #[repr(C)]
 pub struct StreamHead {
     /// [`STREAM`].
@@ -21,7 +21,7 @@ pub const TENSOR: u64 = 0x5445_4e53_4f52_0001;
 /// Marks a live scalar.
 pub const SCALAR: u64 = 0x5343_414c_4152_0001;
 
-/// What an `aclTensor *` points to.
+/// The target of an `aclTensor *`.
 #[repr(C)]
 pub struct TensorObject {
     pub magic: u64,
@@ -31,13 +31,13 @@ pub struct TensorObject {
 }
 
 impl TensorObject {
-    /// How many elements it has.
+    /// The number of its elements.
     pub fn count(&self) -> usize {
         self.dimensions.iter().product::<i64>() as usize
     }
 }
 
-/// What an `aclScalar *` points to.
+/// The target of an `aclScalar *`.
 #[repr(C)]
 pub struct ScalarObject {
     pub magic: u64,
@@ -45,9 +45,9 @@ pub struct ScalarObject {
     pub bits: u64,
 }
 
-/// Begins a compiled kernel; its name follows.
+/// The start of a compiled kernel; its name follows.
 pub const KERNEL: &[u8] = b"\x7fASCSIM kernel ";
-/// The only kernel that there is: `out = one + other` over 32-bit integers.
+/// The only kernel: `out = one + other` over 32-bit integers.
 pub const ADD: &str = "ascend_doctor_probe_add";
-/// Elements that one block of it adds.
+/// The number of elements that one of its blocks adds.
 pub const STRIPE: usize = 8192;

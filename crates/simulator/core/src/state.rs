@@ -1,11 +1,11 @@
-//! What the simulated cards of a machine have in common over processes: how many there are, which of
-//! them a process sees, their counters.
+//! State of the simulated cards that processes share: their number, their visibility to a process,
+//! their counters.
 
 use std::path::PathBuf;
 
 use crate::setting;
 
-/// Physical numbers of the devices of the driver: `ASCSIM_PHYSICAL="5,6"`, or 0 and up for
+/// Physical IDs of the devices of the driver: `ASCSIM_PHYSICAL="5,6"`, or 0 and up for
 /// `ASCSIM_DEVICES` devices. In a container the driver has those that were passed in.
 pub fn physical() -> Vec<i32> {
     match std::env::var("ASCSIM_PHYSICAL") {
@@ -14,10 +14,10 @@ pub fn physical() -> Vec<i32> {
     }
 }
 
-/// The logical numbers of the devices that a process sees, as the runtime reads
-/// `ASCEND_RT_VISIBLE_DEVICES` (hicann/runtime, `GetVisibleDevices`): up to the first entry that is
-/// no device, and none at all where those do not ascend. None is what a wrong list gives in the
-/// field (gpustack/gpustack#3352).
+/// The logical IDs of the devices visible to a process, following the interpretation of
+/// `ASCEND_RT_VISIBLE_DEVICES` by the runtime (hicann/runtime, `GetVisibleDevices`): up to the
+/// first entry that is not a device, and empty if they are not ascending. Users report an empty
+/// list as the result of an invalid one (gpustack/gpustack#3352).
 pub fn visible() -> Vec<u64> {
     let count = physical().len() as u64;
     let Ok(list) = std::env::var("ASCEND_RT_VISIBLE_DEVICES") else {

@@ -1,6 +1,6 @@
-//! The simulated `libdcmi.so`: one chip on each card. Temperatures, powers and frequencies follow from
-//! the physical number; corrected errors of memory are counted in the directory ASCSIM_STATE.
-//! `ASCSIM_DCMI="temperature,label"` names what this driver refuses.
+//! The simulated `libdcmi.so`: one chip on each card. Temperatures, powers and frequencies follow
+//! from the physical ID; corrected errors of memory are counted in the directory ASCSIM_STATE.
+//! `ASCSIM_DCMI="temperature,label"` names the queries that this driver refuses.
 
 use std::ffi::c_char;
 
@@ -13,7 +13,7 @@ sim_core::identify!();
 const INVALID_PARAMETER: i32 = -8001;
 const NOT_SUPPORTED: i32 = -8255;
 
-/// The physical number of the chip on a card: cards are counted as the driver counts devices.
+/// The physical ID of the chip on a card: cards are numbered like the driver's devices.
 fn chip(card: i32, device: i32) -> Result<i32, Status> {
     let at = usize::try_from(card).map_err(|_| INVALID_PARAMETER)?;
     if device != 0 {
@@ -22,7 +22,7 @@ fn chip(card: i32, device: i32) -> Result<i32, Status> {
     physical().get(at).copied().ok_or(INVALID_PARAMETER)
 }
 
-/// Whether the driver answers about this.
+/// Whether the driver supports this query.
 fn allows(what: &str) -> Result<(), Status> {
     let refused = std::env::var("ASCSIM_DCMI").unwrap_or_default();
     if refused.split(',').any(|name| name == what) { Err(NOT_SUPPORTED) } else { Ok(()) }
@@ -38,10 +38,10 @@ fn text<const N: usize>(text: &str) -> [u8; N] {
     bytes
 }
 
-/// Writes an answer about a chip.
+/// Writes a result about a chip.
 ///
 /// # Safety
-/// A place for the answer.
+/// The pointer for the result is valid for writing.
 unsafe fn answer<T>(
     card: i32,
     device: i32,
@@ -63,14 +63,14 @@ sim_core::export! {
         if (size as usize) < text.len() {
             return INVALID_PARAMETER;
         }
-        // SAFETY: the caller gives as much room as it says.
+        // SAFETY: the caller passes a buffer of the declared size.
         unsafe { version.cast::<u8>().copy_from(text.as_ptr(), text.len()) };
         0
     }
 
     fn dcmi_get_card_list(count: *mut i32, cards: *mut i32, room: i32) -> Status |_| {
         let all = physical().len() as i32;
-        // SAFETY: the caller gives places for as many answers as it says.
+        // SAFETY: the caller passes a buffer for the declared number of results.
         unsafe {
             count.write(all);
             (0..all.min(room)).for_each(|card| cards.add(card as usize).write(card));
@@ -80,20 +80,20 @@ sim_core::export! {
 
     fn dcmi_get_device_num_in_card(card: i32, count: *mut i32) -> Status |_| {
         status(chip(card, 0).map(|_| {
-            // SAFETY: the caller gives a place for the answer.
+            // SAFETY: the caller passes a valid pointer for the result.
             unsafe { count.write(1) };
         }))
     }
 
     fn dcmi_get_device_type(card: i32, device: i32, kind: *mut i32) -> Status |_| {
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { answer(card, device, "type", kind, |_| NPU_TYPE) }
     }
 
     fn dcmi_get_device_chip_info(card: i32, device: i32, info: *mut ChipInfo) -> Status |_| {
         let name = sim_core::soc();
         let name = name.trim_start_matches("Ascend");
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe {
             answer(card, device, "chip", info, |_| ChipInfo {
                 kind: text("Ascend"), name: text(name), version: text("V1"), cores: 20 })
@@ -101,7 +101,7 @@ sim_core::export! {
     }
 
     fn dcmi_get_device_pcie_info_v2(card: i32, device: i32, info: *mut PcieInfo) -> Status |_| {
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe {
             answer(card, device, "pci", info, |physical| PcieInfo {
                 vendor: 0x19e5, device: 0xd802, bus: (0xc1 + physical) as u32,
@@ -110,19 +110,19 @@ sim_core::export! {
     }
 
     fn dcmi_get_device_board_info(card: i32, device: i32, info: *mut BoardInfo) -> Status |_| {
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe {
             answer(card, device, "board", info, |_| BoardInfo { board: 0x34, ..BoardInfo::default() })
         }
     }
 
     fn dcmi_get_device_elabel_info(_card: i32, _device: i32, _info: *mut ElabelInfo) -> Status |_| {
-        // As on most boards: the label is that of the card.
+        // As on most boards, the label belongs to the card.
         NOT_SUPPORTED
     }
 
     fn dcmi_get_card_elabel_v2(card: i32, info: *mut ElabelInfo) -> Status |_| {
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe {
             answer(card, 0, "label", info, |physical| ElabelInfo {
                 product: text("SIM"), model: text("SIM"), manufacturer: text("ascsim"),
@@ -131,17 +131,17 @@ sim_core::export! {
     }
 
     fn dcmi_get_device_power_info(card: i32, device: i32, power: *mut i32) -> Status |_| {
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { answer(card, device, "power", power, |physical| 900 + physical) }
     }
 
     fn dcmi_get_device_temperature(card: i32, device: i32, temperature: *mut i32) -> Status |_| {
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { answer(card, device, "temperature", temperature, |physical| 40 + physical) }
     }
 
     fn dcmi_get_device_health(card: i32, device: i32, health: *mut u32) -> Status |_| {
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { answer(card, device, "health", health, |_| 0) }
     }
 
@@ -149,7 +149,7 @@ sim_core::export! {
         if kind != DCMI_DEVICE_TYPE_HBM {
             return NOT_SUPPORTED;
         }
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe {
             answer(card, device, "ecc", info, |physical| EccInfo {
                 enabled: 1, single: ecc(physical) as u32, ..EccInfo::default() })
@@ -160,12 +160,12 @@ sim_core::export! {
         if kind != DCMI_FREQ_AICORE_CURRENT_ {
             return NOT_SUPPORTED;
         }
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { answer(card, device, "frequency", frequency, |_| 1800) }
     }
 
     fn dcmi_get_device_hbm_info(card: i32, device: i32, info: *mut HbmInfo) -> Status |_| {
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe {
             answer(card, device, "memory", info, |physical| HbmInfo {
                 size: 65536, frequency: 1600, temperature: 45 + physical, ..HbmInfo::default() })
@@ -173,20 +173,20 @@ sim_core::export! {
     }
 
     fn dcmi_get_device_network_health(card: i32, device: i32, result: *mut i32) -> Status |_| {
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         unsafe { answer(card, device, "network", result, |_| 0) }
     }
 
     fn dcmi_get_device_logic_id(logic: *mut i32, card: i32, device: i32) -> Status |_| {
         status(chip(card, device).map(|_| {
-            // SAFETY: the caller gives a place for the answer.
+            // SAFETY: the caller passes a valid pointer for the result.
             unsafe { logic.write(card) };
         }))
     }
 
     fn dcmi_get_device_phyid_from_logicid(logic: u32, place: *mut u32) -> Status |_| {
         status(chip(logic as i32, 0).map(|physical| {
-            // SAFETY: the caller gives a place for the answer.
+            // SAFETY: the caller passes a valid pointer for the result.
             unsafe { place.write(physical as u32) };
         }))
     }

@@ -1,5 +1,5 @@
-//! The simulated `libhccl.so`: ranks are processes that meet in a directory, whose name is the
-//! root information. Every step of a rank is a file there, whole or not there at all.
+//! The simulated `libhccl.so`: ranks are processes that meet in a directory, whose name is the root
+//! information. Every step of a rank is a file there, created atomically.
 
 use std::ffi::c_void;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ struct Rank {
     sums: AtomicU64,
 }
 
-/// How long a rank waits for the others.
+/// The time limit of a rank's wait for the others.
 fn limit() -> Duration {
     Duration::from_millis(sim_core::setting("ASCSIM_CONNECT_MS", 20_000))
 }
@@ -36,7 +36,7 @@ impl Rank {
         self.dir.join(format!("{step}-{rank}"))
     }
 
-    /// Shows the others what this rank has for a step.
+    /// Publishes the data of this rank for a step.
     fn give(&self, step: &str, bytes: &[u8]) -> Result<(), Status> {
         let unfinished = self.dir.join(format!("new-{}", self.rank));
         let give = || {
@@ -46,7 +46,7 @@ impl Rank {
         give().map_err(|_: std::io::Error| E_SYSTEM)
     }
 
-    /// What all ranks have for a step, when they have it.
+    /// The data of all ranks for a step, once available.
     fn take(&self, step: &str, limit: Duration) -> Result<Vec<Vec<u8>>, Status> {
         let start = Instant::now();
         (0..self.ranks)
@@ -66,7 +66,7 @@ impl Rank {
 }
 
 /// # Safety
-/// What `HcclCommInitRootInfo` gave, or null.
+/// `communicator` is the result of `HcclCommInitRootInfo`, or null.
 unsafe fn object<'a>(communicator: Communicator) -> Result<&'a Rank, Status> {
     // SAFETY: by contract; the mark shows misuse.
     let object = unsafe { communicator.0.cast::<Rank>().as_ref() };
@@ -87,7 +87,7 @@ struct Job {
 unsafe extern "C" fn run(job: *mut c_void) -> i32 {
     // SAFETY: by contract.
     let job = unsafe { Box::from_raw(job.cast::<Job>()) };
-    // SAFETY: the caller gave as much memory as it says, and keeps it.
+    // SAFETY: the caller passes memory of the declared size, and keeps it.
     let own = unsafe { std::slice::from_raw_parts(job.from as *const u8, job.count * 4) };
     let mut own = own.to_vec();
     match strike("part") {
@@ -124,7 +124,7 @@ unsafe extern "C" fn run(job: *mut c_void) -> i32 {
         }
         Effect::Go(None) => {}
     }
-    // SAFETY: as above; behind it the probe keeps a guard.
+    // SAFETY: as above; the probe has a guard behind it.
     unsafe {
         std::ptr::copy(sum.as_ptr(), job.to as *mut u8, count);
         if over {
@@ -136,7 +136,8 @@ unsafe extern "C" fn run(job: *mut c_void) -> i32 {
 
 sim_core::export! {
     fn HcclGetRootInfo(info: *mut RootInfo) -> Status |_| {
-        // Where logs go, which whoever started this removes; else where temporary files go.
+        // Uses the log directory, which the parent removes, or else the directory for temporary
+        // files.
         let base = std::env::var("ASCEND_PROCESS_LOG_PATH").map_or_else(|_| std::env::temp_dir(), PathBuf::from);
         let dir = base.join(format!("ascsim-ranks-{}", std::process::id()));
         if std::fs::create_dir_all(&dir).is_err() {
@@ -146,7 +147,7 @@ sim_core::export! {
         if info.is_null() || text.len() >= 4108 {
             return E_PARAMETER;
         }
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller passes a valid pointer for the result.
         let bytes = unsafe { &mut (*info).bytes };
         bytes.fill(0);
         bytes[..text.len()].copy_from_slice(text.as_bytes());
@@ -159,14 +160,14 @@ sim_core::export! {
         if info.is_null() || rank >= ranks {
             return E_PARAMETER;
         }
-        // SAFETY: the caller gives the information.
+        // SAFETY: the caller passes the information.
         let text = unsafe { &(*info).bytes }.split(|byte| *byte == 0).next().unwrap_or_default();
         let dir = PathBuf::from(String::from_utf8_lossy(text).into_owned());
         let new = Rank { magic: LIVE, dir, rank, ranks, sums: AtomicU64::new(0) };
         match new.give("join", b"").and_then(|()| new.take("join", limit())) {
             Err(code) => code,
             Ok(_) => {
-                // SAFETY: the caller gives a place for the answer.
+                // SAFETY: the caller passes a valid pointer for the result.
                 unsafe { communicator.write(Communicator(Box::into_raw(Box::new(new)).cast())) };
                 0
             }
@@ -176,7 +177,7 @@ sim_core::export! {
     fn HcclAllReduce(from: *mut c_void, to: *mut c_void, count: u64, dtype: i32, operation: i32,
         communicator: Communicator, stream: Stream
     ) -> Status |_| {
-        // SAFETY: the caller hands over a communicator, which it keeps until it leaves it.
+        // SAFETY: the caller passes a communicator, which it keeps until it leaves it.
         let rank = match unsafe { object(communicator) } {
             Ok(rank) => rank,
             Err(code) => return code,
@@ -188,7 +189,7 @@ sim_core::export! {
         let step = format!("sum{}", rank.sums.fetch_add(1, Ordering::SeqCst));
         let job = Box::new(Job { rank, step, from: from as usize, to: to as usize,
             count: count as usize, floats: dtype == HCCL_DATA_TYPE_FP32 });
-        // SAFETY: the caller hands over a stream of this simulator; the job is what `run` takes.
+        // SAFETY: the caller passes a stream of this simulator; `run` takes the job.
         unsafe {
             let head = stream.0.cast::<StreamHead>();
             if (*head).magic != STREAM {
@@ -199,13 +200,13 @@ sim_core::export! {
     }
 
     fn HcclCommDestroy(communicator: Communicator) -> Status |_| {
-        // SAFETY: the caller hands over a communicator, which it does not use again.
+        // SAFETY: the caller passes a communicator, and does not use it again.
         let rank = match unsafe { object(communicator) } {
             Ok(rank) => rank,
             Err(code) => return code,
         };
         let left = rank.give("left", b"").and_then(|()| rank.take("left", limit()));
-        // The directory goes with the logs; whoever is last has nothing to do.
+        // The directory is removed with the logs, so the last rank has nothing to do.
         match left {
             Ok(_) => 0,
             Err(code) => code,

@@ -20,11 +20,11 @@ sim_core::export! {
             if from.is_null() {
                 return Vec::new();
             }
-            // SAFETY: the caller gives as many numbers as it says.
+            // SAFETY: the caller passes as many numbers as declared.
             unsafe { std::slice::from_raw_parts(from, count as usize) }.to_vec()
         };
         let dimensions_ = list(sizes, dimensions);
-        // Only dense tensors are simulated; a caller that gets strides wrong is told.
+        // Only dense tensors are simulated; wrong strides are an error.
         let mut dense = 1;
         for (size, stride) in dimensions_.iter().zip(list(strides, dimensions)).rev() {
             if stride != dense {
@@ -43,7 +43,7 @@ sim_core::export! {
 
     fn aclDestroyTensor(tensor: Tensor) -> Status |_| {
         let object = tensor.0.cast::<TensorObject>();
-        // SAFETY: the caller hands over what `aclCreateTensor` made; the mark shows misuse.
+        // SAFETY: the caller passes the result of `aclCreateTensor`; the mark shows misuse.
         unsafe {
             if object.is_null() || (*object).magic != TENSOR {
                 return ACL_ERROR_INVALID_PARAM;
@@ -59,7 +59,7 @@ sim_core::export! {
             return Scalar::NULL;
         };
         let mut bits = [0u8; 8];
-        // SAFETY: the caller gives a value of this type.
+        // SAFETY: the caller passes a value of this type.
         unsafe { std::ptr::copy_nonoverlapping(value.cast(), bits.as_mut_ptr(), width) };
         let scalar = ScalarObject { magic: SCALAR, dtype, bits: u64::from_le_bytes(bits) };
         Scalar(Box::into_raw(Box::new(scalar)).cast())

@@ -16,13 +16,14 @@ const ACLNN_ERR_PARAM_NULLPTR: i32 = 161_001;
 /// "The path of the operator packages is not found."
 const ACLNN_ERR_INNER_OPP_PATH_NOT_FOUND: i32 = 561_107;
 
-/// Whether operators are found: where `ASCSIM_NEEDS_OPP` asks for it, as the real library does.
+/// Whether operators are found: with `ASCSIM_NEEDS_OPP=1`, only if `ASCEND_OPP_PATH` is set, as in
+/// the real library.
 fn has_operators() -> bool {
     let wanted = sim_core::setting("ASCSIM_NEEDS_OPP", 0) == 1;
     !wanted || std::env::var_os("ASCEND_OPP_PATH").is_some()
 }
 
-/// Scratch memory that matrix multiplication asks for.
+/// The scratch memory required by matrix multiplication.
 const WORKSPACE: u64 = 4096;
 
 enum Operation {
@@ -41,7 +42,7 @@ struct Plan {
 }
 
 /// # Safety
-/// `tensor` is null or what the simulated `aclCreateTensor` made.
+/// `tensor` is null or the result of the simulated `aclCreateTensor`.
 unsafe fn tensor<'a>(tensor: Tensor) -> Result<&'a TensorObject, i32> {
     // SAFETY: by contract; the mark shows misuse.
     match unsafe { tensor.0.cast::<TensorObject>().as_ref() } {
@@ -80,7 +81,7 @@ unsafe fn hand_over(plan: Result<Plan, i32>, size: *mut u64, executor: *mut Exec
 }
 
 /// # Safety
-/// The executor is what the first phase made, the stream a live one.
+/// The executor is the result of the first phase, the stream a live one.
 unsafe fn launch(workspace: *mut c_void, size: u64, executor: Executor, stream: Stream) -> Status {
     // SAFETY: by contract.
     unsafe {
@@ -102,7 +103,7 @@ unsafe fn launch(workspace: *mut c_void, size: u64, executor: Executor, stream: 
 /// # Safety
 /// The argument is a plan.
 unsafe extern "C" fn run(plan: *mut c_void) -> i32 {
-    // SAFETY: by contract; memory of the device is memory of this process here.
+    // SAFETY: by contract; device memory is memory of this process here.
     let plan = unsafe { Box::from_raw(plan.cast::<Plan>()) };
     let corruption = match strike("kernel") {
         Effect::Return(code) => return code,
@@ -123,7 +124,7 @@ unsafe extern "C" fn run(plan: *mut c_void) -> i32 {
         corruption.apply(&mut result, width);
         count = corruption.written(count);
         if corruption == sim_core::Corruption::Over {
-            // SAFETY: the probe keeps a guard behind its output; elsewhere this is the fault.
+            // SAFETY: the probe has a guard behind its output; elsewhere this is the fault.
             unsafe { plan.out.add(result.len()).write_bytes(0x33, 64) };
         }
     }
@@ -168,7 +169,7 @@ sim_core::export! {
         size: *mut u64, executor: *mut Executor
     ) -> Status |_| {
         let plan = || {
-            // SAFETY: the caller hands over objects of this simulator.
+            // SAFETY: the caller passes objects of this simulator.
             let (one, other, out, alpha) = unsafe {
                 let alpha = alpha.0.cast::<ScalarObject>().as_ref();
                 (tensor(one)?, tensor(other)?, tensor(out)?, alpha)
@@ -192,13 +193,13 @@ sim_core::export! {
             Ok(Plan { operation: Operation::Add { alpha }, dtype: one.dtype, one: one.data,
                 other: other.data, out: out.data, counts: [count; 3], workspace: 0 })
         };
-        // SAFETY: the caller gives places for the answers.
+        // SAFETY: the caller passes valid pointers for the results.
         unsafe { hand_over(plan(), size, executor) }
     }
 
     fn aclnnAdd(workspace: *mut c_void, size: u64, executor: Executor, stream: Stream
     ) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         unsafe { launch(workspace, size, executor, stream) }
     }
 
@@ -206,7 +207,7 @@ sim_core::export! {
         size: *mut u64, executor: *mut Executor
     ) -> Status |_| {
         let plan = || {
-            // SAFETY: the caller hands over objects of this simulator.
+            // SAFETY: the caller passes objects of this simulator.
             let (one, other, out) = unsafe { (tensor(left)?, tensor(right)?, tensor(out)?) };
             let (&[rows, inner], &[inner_, columns], &[rows_, columns_]) =
                 (&one.dimensions[..], &other.dimensions[..], &out.dimensions[..])
@@ -228,13 +229,13 @@ sim_core::export! {
                 out: out.data, counts: [one.count(), other.count(), out.count()],
                 workspace: WORKSPACE })
         };
-        // SAFETY: the caller gives places for the answers.
+        // SAFETY: the caller passes valid pointers for the results.
         unsafe { hand_over(plan(), size, executor) }
     }
 
     fn aclnnMatmul(workspace: *mut c_void, size: u64, executor: Executor, stream: Stream
     ) -> Status |_| {
-        // SAFETY: as the function of CANN.
+        // SAFETY: as for the function of CANN.
         unsafe { launch(workspace, size, executor, stream) }
     }
 }

@@ -1,7 +1,8 @@
-//! What git needs of a repository to compare files with the last commit, copied into a directory of
-//! our own: the index, the branch, and settings that start no program. Objects are read in place.
+//! Copies the parts of a repository that git needs to compare files with the last commit into a
+//! separate directory: the index, the branch, and settings that start no program. Objects are read
+//! in place.
 //!
-//! Each file is opened without waiting and must be regular, so that a pipe keeps nobody waiting.
+//! Each file is opened without waiting and must be regular, so that a pipe cannot block.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write as _};
@@ -22,11 +23,11 @@ const MAX_FILE: u64 = 512 << 20;
 const MAX_CONFIG: u64 = 4 << 20;
 /// The largest file that holds one path or one commit, in bytes.
 const MAX_LINE: u64 = 8 << 10;
-/// How many parts of an index or of a table of branches are copied.
+/// The maximum number of copied parts of an index or of a table of branches.
 const MAX_PARTS: usize = 64;
-/// How long git may take to read settings.
+/// The time limit for git to read settings.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Settings that say how files are compared and how objects are named.
+/// Settings for the comparison of files and the names of objects.
 const SETTINGS: &str = r"^(core\.(autocrlf|eol|filemode|symlinks|ignorecase|precomposeunicode)|extensions\.(objectformat|refstorage))$";
 
 /// A directory of git without the settings of the repository. It is removed on drop.
@@ -46,14 +47,14 @@ impl Drop for Copy {
 
 /// The directories of a repository.
 struct Layout {
-    /// The index and the branch of the work tree.
+    /// The directory with the index and the branch of the work tree.
     own: PathBuf,
-    /// Everything else.
+    /// The directory with everything else.
     common: PathBuf,
 }
 
 impl Copy {
-    /// Copies what is needed of the repository of the work tree `top`.
+    /// Copies the needed parts of the repository of the work tree `top`.
     pub(super) fn of(top: &Path, git: &Path) -> Result<Self, Text> {
         let layout = Layout::of(top)?;
         let temporary = std::env::temp_dir();
@@ -73,7 +74,7 @@ impl Copy {
             dir.descend_or_create(Path::new(path), 0o700).map_err(failed)?;
         }
         self.write_settings(layout, dir, git)?;
-        // Other places with objects; git opens the file itself.
+        // Further locations of objects; git opens the file itself.
         let alternates = self.objects.join("info/alternates");
         read(&alternates, MAX_CONFIG)?;
         copy_file(&layout.own, "index", dir)?;
@@ -104,13 +105,13 @@ impl Copy {
     }
 
     /// Writes the settings that are known to be harmless. Git reads them from a copy of the file,
-    /// without those that it includes.
+    /// without included files.
     fn write_settings(&self, layout: &Layout, dir: &Dir, git: &Path) -> Result<(), Text> {
         let failed = |error: io::Error| refuse(&self.path, &error);
         let mut settings = String::from("[core]\n\tbare = false\n\trepositoryformatversion = 1\n");
         if let Some(config) = read(&layout.common.join("config"), MAX_CONFIG)? {
             write(dir, OsStr::new("their-config"), &config).map_err(failed)?;
-            // Without settings git would take the directory for none.
+            // Without settings, git would not recognize the directory.
             write(dir, OsStr::new("config"), settings.as_bytes()).map_err(failed)?;
             write(dir, OsStr::new("HEAD"), b"ref: refs/heads/none\n").map_err(failed)?;
             let theirs = self.path.join("their-config");
@@ -144,18 +145,18 @@ impl Copy {
         write(dir, OsStr::new("config"), settings.as_bytes()).map_err(failed)
     }
 
-    /// Words of git that name the repository instead of the copy.
+    /// Replaces the path of the copy by that of the repository in a message of git.
     pub(super) fn name_original(&self, words: &str, top: &Path) -> String {
         words.replace(&*self.path.to_string_lossy(), &top.join(".git").to_string_lossy())
     }
 
-    /// Git with this directory instead of the one in the work tree.
+    /// A git command with this directory instead of the one in the work tree.
     pub(super) fn command(&self, git: &Path, top: &Path) -> Program {
         self.program(git).env("GIT_WORK_TREE", top).env("GIT_OBJECT_DIRECTORY", &self.objects)
     }
 
-    /// Git without the settings of the system, of the user and of the repository, and without any
-    /// protocol.
+    /// A git command without the settings of the system, of the user and of the repository, and
+    /// without any protocol.
     fn program(&self, git: &Path) -> Program {
         let mut program = Program::new(git)
             .env("GIT_DIR", &self.path)
@@ -163,7 +164,7 @@ impl Copy {
             .env("GIT_CONFIG_SYSTEM", "/dev/null")
             .env("GIT_CONFIG_GLOBAL", "/dev/null")
             .env("GIT_ATTR_NOSYSTEM", "1")
-            // Before 2.32 git knows no other way to leave the settings of the user out.
+            // Before 2.32, git has no other way to ignore the settings of the user.
             .env("HOME", &self.path)
             .env("XDG_CONFIG_HOME", &self.path)
             .env("GIT_OPTIONAL_LOCKS", "0")
@@ -226,7 +227,7 @@ fn refuse(path: &Path, error: &io::Error) -> Text {
     faults::GitFile { path: path.display(), why: error }.value()
 }
 
-/// The content of a file; `None` if there is none.
+/// The content of a file; `None` if it does not exist.
 fn read(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, Text> {
     let read = open_regular(path).and_then(|file| {
         read_bounded(&file, limit)?.ok_or_else(|| io::ErrorKind::FileTooLarge.into())
@@ -246,7 +247,8 @@ fn write(dir: &Dir, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
     dir.create_new(name, 0o600)?.write_all(bytes)
 }
 
-/// Copies a file with its time of change, by which git knows which entries of an index to trust.
+/// Copies a file with its modification time, by which git decides which entries of an index to
+/// trust.
 fn copy_file(from: &Path, name: &str, to: &Dir) -> Result<Option<Vec<u8>>, Text> {
     let path = from.join(name);
     let Some(bytes) = read(&path, MAX_FILE)? else { return Ok(None) };

@@ -19,7 +19,7 @@ fn asked(files: &[PathBuf]) -> Answer {
     let dirs: Vec<PathBuf> =
         files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
     let answer = Question::ask(&dirs).uncommitted(files);
-    // It is the same if git has to be asked later.
+    // The result is the same if git is queried later.
     assert_eq!(Question::ask(&[]).uncommitted(files), answer);
     answer
 }
@@ -41,13 +41,13 @@ fn reports_uncommitted_changes() {
     git(&top, &["add", "a.py"]);
     assert_eq!(asked(&files).uncommitted, [top.join("a.py")]);
     assert_eq!(asked(&files[1..]), Answer::default());
-    // What git cannot say is not known, and its words say why.
+    // If git fails, the state is unknown, and its message is the reason.
     std::fs::write(top.join(".git/index"), "no index").unwrap();
     let (unknown, why) = asked(&files).trouble.unwrap();
     assert!(unknown == top && why.en.contains("fatal:"), "{why:?}");
 }
 
-/// Line ends that the repository converts are no change.
+/// Line endings that the repository converts are not a change.
 #[test]
 fn settings_of_line_ends_count() {
     let (_dir, top) = repository();
@@ -55,7 +55,7 @@ fn settings_of_line_ends_count() {
     std::fs::remove_file(top.join("a.py")).unwrap();
     git(&top, &["checkout", "--", "a.py"]);
     assert_eq!(std::fs::read(top.join("a.py")).unwrap(), b"1\r\n");
-    // Without the times in the index git has to compare the contents.
+    // Without the times in the index, git has to compare the contents.
     let time = std::time::SystemTime::now() - Duration::from_secs(100);
     std::fs::File::options()
         .write(true)
@@ -66,7 +66,7 @@ fn settings_of_line_ends_count() {
     assert_eq!(asked(&[top.join("a.py")]), Answer::default());
 }
 
-/// A change of the same size in the same instant as the index is seen.
+/// A change of the same size at the same time as the index is detected.
 #[test]
 fn changes_as_old_as_the_index_are_seen() {
     for _ in 0..20 {
@@ -94,7 +94,7 @@ fn work_trees_and_packed_branches_are_known() {
     assert_eq!(asked(&[linked.join("a.py")]).uncommitted, [linked.join("a.py")]);
 }
 
-/// A pipe in place of a file of git keeps nobody waiting.
+/// A pipe in place of a file of git does not block.
 #[test]
 fn pipes_in_the_repository_end_the_question() {
     use rustix::fs::{CWD, FileType, Mode};
@@ -114,7 +114,7 @@ fn pipes_in_the_repository_end_the_question() {
     pipe(&top.join(".git").join(branch.trim_start_matches("ref: ").trim()));
     assert!(asked(&[top.join("a.py")]).trouble.is_some());
     assert!(start.elapsed() < Duration::from_mins(1));
-    // A pipe that only git itself opens is a matter of its time limit.
+    // The time limit handles a pipe that only git itself opens.
     let (_dir, top) = repository();
     std::fs::write(top.join("a.py"), "3\n").unwrap();
     pipe(&top.join(".gitattributes"));

@@ -1,5 +1,5 @@
-//! Repositories whose configuration starts a program. Each trap is shown to fire with plain git and
-//! must not fire when we ask, with every git of the machine: those in the `PATH`, in the usual
+//! Repositories whose configuration starts a program. Each trap must fire with plain git and must
+//! not fire in our queries, with every git of the machine: those in the `PATH`, in the usual
 //! directories, and those that `ASCEND_DOCTOR_GITS` lists (see `scripts/build_old_git.sh`).
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::*;
 /// A repository that starts a program.
 struct Trap {
     name: &'static str,
-    /// Settings; `RUN` is the program that leaves its mark.
+    /// Settings; `RUN` is the program that leaves a mark.
     settings: &'static [(&'static str, &'static str)],
     /// Files, below the work tree.
     files: &'static [(&'static str, &'static str)],
@@ -179,7 +179,7 @@ fn plain(git: &Path, top: &Path, args: &[&str]) -> bool {
     child.wait().unwrap().success()
 }
 
-/// A repository with two committed files and a program beside it that leaves a mark.
+/// A repository with two committed files, and next to it a program that leaves a mark.
 fn repository(git: &Path) -> (tempfile::TempDir, PathBuf, PathBuf, PathBuf) {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();
@@ -240,13 +240,14 @@ fn no_trap_of_a_repository_fires() {
         }
     }
     println!("{} traps with {:?}; did not fire: {silent:?}", TRAPS.len(), gits.keys());
-    // A trap that fires with no git at all would prove nothing.
+    // A trap that fires with no git would prove nothing.
     for (name, versions) in silent {
         assert!(versions.len() < gits.len(), "{name} fires with no version of git");
     }
 }
 
-/// A partial clone fetches missing objects from where its configuration says, also by a program.
+/// A partial clone fetches missing objects from the location in its configuration, possibly with a
+/// program.
 #[test]
 fn a_partial_clone_fetches_nothing() {
     let mut fired = Vec::new();
@@ -282,7 +283,7 @@ fn a_partial_clone_fetches_nothing() {
     assert!(!fired.is_empty(), "the trap fires with no version of git");
 }
 
-/// The index, the branch and the objects may belong to another user, and the directory be any.
+/// The index, the branch and the objects may belong to another user, and the directory may be any.
 #[test]
 fn a_forged_directory_of_git_runs_nothing() {
     for (version, git) in gits() {

@@ -33,7 +33,8 @@ fn second_run_is_refused_while_one_is_active() {
     let first = Journals::open(dir.path()).unwrap();
     assert!(matches!(Journals::open(dir.path()), Err(JournalError::Busy(_))));
     drop(first);
-    // A program that another test of this process starts has a copy of the lock until it is executed.
+    // A program that another test of this process starts has a copy of the lock until it is
+    // executed.
     let free = (0..500).any(|_| match Journals::existing(dir.path()) {
         Err(JournalError::Busy(_)) => {
             std::thread::sleep(std::time::Duration::from_millis(10));

@@ -52,7 +52,7 @@ fn only_the_project_is_walked() {
     assert_eq!(told, found.files);
     let all = walk(&Scope { ignore_files: false, ..scope(dir.path()) }).unwrap();
     assert_eq!(names(&all), [".hidden/x.py", "a.py", "build/x.py", "sub/drop.py", "sub/keep.py"]);
-    // A root that is itself such a directory is what the user wants.
+    // The user explicitly names a root that is such a directory.
     let packages = walk(&scope(&dir.path().join("lib/site-packages"))).unwrap();
     assert_eq!(names(&packages), ["torch/x.py"]);
 }
@@ -65,7 +65,7 @@ fn excludes_are_paths_patterns_and_lists() {
         walk(&Scope { exclude, ..scope(dir.path()) }).unwrap()
     };
     assert_eq!(names(&with(&["a.py,b.py"])), ["t/x_test.py", "u/t/y.py", "u/z.py"]);
-    // What exists is that and nothing else; what does not is a pattern at any depth.
+    // An existing path means only itself; another text is a pattern at any depth.
     assert_eq!(names(&with(&["t"])), ["a.py", "b.py", "u/t/y.py", "u/z.py"]);
     assert_eq!(names(&with(&["*_test.py", "{a,b}.py"])), ["u/t/y.py", "u/z.py"]);
     let here = dir.path().join("u").display().to_string();

@@ -1,4 +1,4 @@
-//! How a child ended that did not end as it should.
+//! Evaluates the end of a child that did not end regularly.
 
 use super::super::parent::{ChildEnd, ChildResult, StuckProcess, signal_name};
 use super::super::protocol::{Event, FunctionOutput, Stage};
@@ -12,14 +12,14 @@ use data::{
     ui,
 };
 
-/// How many functions a title names.
+/// The maximum number of functions named in a title.
 const NAMED: usize = 5;
 
 pub(super) fn judge_end(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Option<DeviceFinding> {
     let function = ran.last_call.as_deref().unwrap_or("?");
     let mut found = match &ran.end {
         ChildEnd::Reported => return None,
-        // Of a library that is cut off, the loader maps what is not there.
+        // For a truncated library, the loader maps pages behind the end of the file.
         ChildEnd::Crashed(signal) if function.starts_with("dlopen ") => {
             let library = function.trim_start_matches("dlopen ");
             verify_load::Broken { library }
@@ -45,7 +45,7 @@ pub(super) fn judge_end(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Option<
             verify_hang::Silent { function, seconds, r#where: Later }.error()
         }
         ChildEnd::Stuck(StuckProcess { pid, state, place }) => {
-            // Dead, or stopped by a debugger: the driver has nothing to do with it.
+            // Dead, or stopped by a debugger: the driver is not involved.
             let held = matches!(state, Some('Z' | 't' | 'T'));
             let found = if held {
                 verify_hang::Held { function, pid, r#where: Later }.error()
@@ -72,7 +72,7 @@ pub(super) fn judge_end(ran: &ChildResult, reasons: &mut Vec<Reason>) -> Option<
     Some(device_finding(found, ran))
 }
 
-/// The step that was under way.
+/// The unfinished step.
 fn find_open_step(ran: &ChildResult) -> Option<(Stage, &str)> {
     ran.events.iter().rev().find_map(|event| match event {
         Event::Begin { stage, step } => Some((*stage, step.as_str())),
@@ -80,9 +80,9 @@ fn find_open_step(ran: &ChildResult) -> Option<(Stage, &str)> {
     })
 }
 
-/// What the vendor's code printed: one finding for all children, which names all functions.
+/// The output of the vendor's code: one finding for all children, which names all functions.
 pub(super) fn judge_vendor_output(done: &RunResult) -> Vec<DeviceFinding> {
-    // What a crash printed stands at the crash.
+    // The output of a crash is part of the finding about the crash.
     let chatty =
         || done.children().filter(|ran| ran.chatter.bytes > 0 && ran.end == ChildEnd::Reported);
     let mut functions: Vec<String> = Vec::new();
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
     use crate::protocol::VendorOutput;
 
-    /// Only what waits in the kernel is said to be stuck in the driver.
+    /// Only a process that waits in the kernel is reported as stuck in the driver.
     #[test]
     fn a_process_that_stays_is_said_to_be_where_it_is() {
         for (state, message) in [

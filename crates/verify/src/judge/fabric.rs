@@ -1,4 +1,5 @@
-//! Ranks wait for each other: one that fails makes all others fail, and it alone is to be named.
+//! Evaluates the ranks. Ranks wait for each other: a failing one makes all others fail, and only
+//! that one is to be named.
 
 use super::super::parent::{ChildEnd, ChildResult};
 use super::super::protocol::{Event, Fault, Outcome};
@@ -6,22 +7,21 @@ use super::{DeviceFinding, JudgeContext, judge_child};
 use base::report::Evidence;
 use data::{Reason, ui};
 
-/// What waiting for a rank that does not come ends with: the limits of HCCL, and a connection
-/// that the other side ended.
+/// Codes of a vain wait for a rank: the limits of HCCL, and a connection closed by the peer.
 const WAITED: [i32; 4] = [9, 11, 13, 21];
 /// Our own limit for a stream.
 const STREAM_TIMEOUT: i32 = 507_046;
 
-/// What a rank has to do with the failure of all.
+/// The role of a rank in a common failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RankRole {
-    /// It came through.
+    /// It completed.
     Whole,
-    /// It gave up waiting.
+    /// It stopped waiting.
     Waited,
-    /// It did not come back from a call.
+    /// It did not return from a call.
     Silent,
-    /// It failed by itself.
+    /// It failed on its own.
     Failed,
 }
 
@@ -43,8 +43,8 @@ fn classify_rank(ran: &ChildResult) -> RankRole {
     }
 }
 
-/// What the ranks found: of those that failed; else of those that are silent while others gave
-/// up, the ones that came least far; else of all that gave up.
+/// Selects the ranks to report: those that failed; else, if some are silent and others stopped
+/// waiting, the silent ones that made the least progress; else all that stopped waiting.
 pub(super) fn judge_ranks(
     ranks: &[ChildResult],
     around: &JudgeContext,
@@ -123,34 +123,34 @@ mod tests {
                 .collect()
         };
         let reported = || ChildEnd::Reported;
-        // All came through.
+        // All completed.
         assert_eq!(named(&[ran(0, 9, reported(), None), ran(1, 9, reported(), None)]), [0; 0]);
-        // One crashed, the others gave up.
+        // One crashed, the others stopped waiting.
         let ranks = [
             ran(0, 9, reported(), Some(hccl(9))),
             ran(1, 5, ChildEnd::Crashed(11), None),
             ran(2, 9, silent.clone(), None),
         ];
         assert_eq!(named(&ranks), [5]);
-        // One is silent, the others gave up.
+        // One is silent, the others stopped waiting.
         let ranks = [
             ran(0, 9, reported(), Some(hccl(9))),
             ran(1, 9, silent.clone(), None),
             ran(2, 9, reported(), Some(hccl(21))),
         ];
         assert_eq!(named(&ranks), [5]);
-        // All are silent, and one did not come as far.
+        // All are silent, and one made less progress.
         let ranks = [
             ran(0, 9, silent.clone(), None),
             ran(1, 9, silent.clone(), None),
             ran(2, 8, silent.clone(), None),
         ];
         assert_eq!(named(&ranks), [6]);
-        // Nobody stands out.
+        // No rank differs from the others.
         assert_eq!(named(&[ran(0, 9, silent.clone(), None), ran(1, 9, silent, None)]), [4, 5]);
         let ranks = [ran(0, 9, reported(), Some(hccl(9))), ran(1, 9, reported(), Some(hccl(9)))];
         assert_eq!(named(&ranks), [4, 5]);
-        // An error that is no waiting.
+        // An error other than a vain wait.
         let ranks = [ran(0, 9, reported(), Some(hccl(9))), ran(1, 9, reported(), Some(hccl(4)))];
         assert_eq!(named(&ranks), [5]);
     }

@@ -1,4 +1,4 @@
-//! What a fault of a step is, and what is known of its code.
+//! Evaluates the fault of a step, and looks up its code.
 
 use super::super::parent::ChildResult;
 use super::super::protocol::{DataError, DataLocation, Fault, Pattern, RetryResult, Stage};
@@ -17,16 +17,16 @@ use data::{
 use errcodes::{self, Match, Step};
 use probe_numbers::Difference;
 
-/// "No memory": somebody else has it; that is no fault of the device.
+/// "No memory": other processes use it, which is not a fault of the device.
 const NO_MEMORY: i32 = 207_001;
 /// "The path of the operator packages is not found."
 const NO_OPERATORS: i32 = 561_107;
 /// Families of codes that functions of ACL return.
 const FAMILIES: [&str; 6] = ["acl_rt", "acl_api", "acl_ge", "aclnn", "aclrtc", "acl_doc"];
-/// How many blocks or ranks are named.
+/// The maximum number of blocks or ranks named.
 const NAMED: usize = 16;
 
-/// A code, and whose it is: the same number means different things.
+/// A code and its owner: the same number has different meanings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Code {
     /// Of the runtime and the operators.
@@ -35,8 +35,8 @@ pub(super) enum Code {
     Hccl(i32),
 }
 
-/// A message that several stages have, as a finding of the stage. The devices follow later. A stage
-/// that never has this fault borrows the message of another one.
+/// A message that several stages have, as a finding of the stage. The devices are set later. A
+/// stage that never has this fault uses the message of another one.
 macro_rules! of_stage {
     ($stage:expr, $severity:expr, $name:ident $values:tt:
      $($stages:pat => $module:ident),+ $(,)?) => {
@@ -46,7 +46,7 @@ macro_rules! of_stage {
     };
 }
 
-/// What a fault on a stage is. `ranks` are the children whose numbers a fault may name.
+/// Evaluates a fault of a stage. `ranks` are the children whose numbers a fault may name.
 pub(super) fn judge_fault(
     stage: Stage,
     fault: &Fault,
@@ -86,7 +86,7 @@ pub(super) fn judge_fault(
                 .warning()
                 .evidence(Evidence::option("--device").value(device.to_string()))
         }
-        // Nobody there is what `no_device` says, whichever function says it.
+        // "No device" is the `no_device` finding, whichever function returns it.
         Fault::Call { function, code: 207_004, .. } if stage == Stage::Runtime => {
             reasons.push(Reason::VerifyNoDevice);
             verify_runtime::NoDevice.warning().evidence(Evidence::command(function).value("207004"))
@@ -101,7 +101,7 @@ pub(super) fn judge_fault(
                 .error()
                 .evidence(runtime_message(function, message.as_ref()))
         }
-        // What the compiler says is the whole of it.
+        // The compiler's message is the complete evidence.
         Fault::Call { function, code: number, message } if function == "aclrtcCompileProg" => {
             let known = look_up_code(Code::Runtime(*number)).map(|known| known.row.symbol);
             let symbol = known.map_or_else(String::new, |symbol| format!(" {symbol}"));
@@ -155,7 +155,7 @@ pub(super) fn judge_fault(
         && found.id == verify_kernel::ID
         && found.severity == Severity::Error
     {
-        // The compiler, the loader or the device: nothing here decides it.
+        // The cause is the compiler, the loader or the device; the data cannot decide.
         reasons.push(Reason::VerifyUndecided { what: names.join(&[device]) });
         found.severity = Severity::Warning;
     }
@@ -176,7 +176,7 @@ fn call_failure(stage: Stage, function: &str, code: i32, known: Option<Code>) ->
     )
 }
 
-/// A call that returned nothing.
+/// A call that returned a null object.
 fn null(stage: Stage, function: &str) -> RawFinding {
     of_stage!(stage, Severity::Error, Null { function, r#where: Later }:
         Stage::Load | Stage::Runtime => verify_runtime,
@@ -188,7 +188,7 @@ fn null(stage: Stage, function: &str) -> RawFinding {
     )
 }
 
-/// A call that got no memory.
+/// A call that failed for lack of memory.
 fn out_of_memory(stage: Stage, function: &str) -> RawFinding {
     of_stage!(stage, Severity::Warning, Full { function, r#where: Later }:
         Stage::Load | Stage::Runtime | Stage::Memory => verify_memory,
@@ -209,15 +209,15 @@ fn format_ranks(from: &[u32], ranks: &[ChildResult], around: &JudgeContext) -> S
     }
 }
 
-/// Numbers, the first of them at least.
+/// Numbers; a long list is cut.
 fn format_numbers(numbers: &[u32]) -> String {
     let shown: Vec<String> = numbers.iter().take(NAMED).map(ToString::to_string).collect();
     let rest = if numbers.len() > NAMED { ", …" } else { "" };
     if shown.is_empty() { "-".to_owned() } else { format!("{}{rest}", shown.join(", ")) }
 }
 
-/// A library that the dynamic linker refuses. What it needs and does not find may be the driver's,
-/// the operating system's or another part of CANN.
+/// A library that the dynamic linker rejects. A missing dependency may belong to the driver, the
+/// operating system or another part of CANN.
 fn broken_library(library: &str, error: &str) -> RawFinding {
     let needed = error
         .split_once(": cannot open shared object file")
@@ -234,7 +234,7 @@ fn broken_library(library: &str, error: &str) -> RawFinding {
     }
 }
 
-/// Data that is wrong on a stage. Messages of the fabric name no device: the operation has it.
+/// Wrong data in a stage. Messages of the fabric name no device, because the operation names it.
 fn judge_data_error(
     stage: Stage,
     data: &DataError,
@@ -280,7 +280,7 @@ fn judge_data_error(
     found.evidence(describe_data_error(data))
 }
 
-/// What was wrong, and in which way.
+/// The location and the kind of the difference.
 fn describe_data_error(wrong: &DataError) -> Evidence {
     let Difference { first, last, expected, got, pattern, .. } = &wrong.found;
     let pattern = pattern.as_str();
@@ -294,12 +294,12 @@ fn describe_data_error(wrong: &DataError) -> Evidence {
     })
 }
 
-/// What the runtime said, as evidence.
+/// The message of the runtime, as evidence.
 fn runtime_message(function: &str, message: Option<&String>) -> Evidence {
     Evidence::command(function).value_if(message)
 }
 
-/// What a code means that a function returned.
+/// Looks up the code that a function returned.
 pub(super) fn look_up_code(code: Code) -> Option<Match> {
     let (number, families) = match code {
         Code::Runtime(number) => (number, &FAMILIES[..]),
@@ -311,7 +311,7 @@ pub(super) fn look_up_code(code: Code) -> Option<Match> {
     (at < known.len()).then(|| known.swap_remove(at))
 }
 
-/// Says what the error table says about the code.
+/// Adds the texts of the error table for the code.
 pub(super) fn translate(finding: &mut Finding, known: &Match) {
     let Some(cause) = known.cause else {
         if !known.row.message.is_empty() {
@@ -329,7 +329,7 @@ mod tests {
     use super::*;
     use data::Catalog;
 
-    /// A missing library is that of its owner.
+    /// A missing library is attributed to its owner.
     #[test]
     fn missing_libraries_have_owners() {
         for (error, message) in [
@@ -347,7 +347,7 @@ mod tests {
         }
     }
 
-    /// The musl build says of itself what it cannot do, in both languages, and blames no device.
+    /// The musl build reports its limitation in both languages, and blames no device.
     #[test]
     fn a_static_program_gives_no_verdict_and_says_why() {
         let ran = ChildResult::new("first".to_owned(), None);

@@ -1,5 +1,5 @@
-//! The state of the cards before, during and after the tests. A counter that rose is named with the
-//! stage in which it did.
+//! The state of the cards before, during and after the tests. A counter that rose is reported with
+//! the stage in which it rose.
 
 use super::{DeviceFinding, JudgeContext};
 use crate::protocol::Stage;
@@ -10,11 +10,11 @@ use base::text::Later;
 use data::RawFinding;
 use data::findings::verify_health;
 
-/// The functions of DCMI that give the values.
+/// The functions of DCMI that return the values.
 const ECC: &str = "dcmi_get_device_ecc_info";
 const HEALTH: &str = "dcmi_get_device_health";
 
-/// Where a counter rose.
+/// The rise of a counter.
 struct Rise {
     count: u32,
     before: f64,
@@ -22,7 +22,7 @@ struct Rise {
     stage: String,
 }
 
-/// What the cards say.
+/// Evaluates the state of the cards.
 pub(super) fn judge_health(done: &RunResult, around: &JudgeContext) -> Vec<DeviceFinding> {
     let mut items = Vec::new();
     for known in &around.names.0 {
@@ -66,14 +66,14 @@ pub(super) fn judge_health(done: &RunResult, around: &JudgeContext) -> Vec<Devic
 
 fn evidence(function: &str, rise: &Rise, done: &RunResult) -> Evidence {
     let Rise { count, before, after, .. } = rise;
-    // DCMI describes the cards too.
+    // DCMI also describes the cards.
     let by_dcmi = !done.history.cards.is_empty();
     let page = if function == HEALTH { "npu-smi info" } else { "npu-smi info -t ecc" };
     Evidence::command(if by_dcmi { function } else { page })
         .value(format!("+{count}, {before:.1} s - {after:.1} s"))
 }
 
-/// How much a value rose over all, and between which moments it first did.
+/// The total rise of a value, and the times between which it first rose.
 fn find_rise(
     samples: &[&HealthSample],
     value: fn(&HealthSample) -> Option<u32>,
@@ -89,8 +89,8 @@ fn find_rise(
     Some(Rise { count, before, after, stage: name_stages(device, before, after, done) })
 }
 
-/// A link that is slower or narrower at the end than at the beginning. Links rest when nothing is
-/// sent, so the fastest state of each half counts.
+/// A link that is slower or narrower at the end than at the beginning. Links power down when idle,
+/// so the fastest state of each half counts.
 fn find_link_change<'a>(
     samples: &[&'a HealthSample],
     device: Option<i32>,
@@ -102,12 +102,12 @@ fn find_link_change<'a>(
         .collect();
     let width = |link: &str| -> Option<u32> { link.rsplit_once('x')?.1.parse().ok() };
     let (first, last) = (links.first()?, links.last()?);
-    // The speed changes with the load; the width of a sound link does not.
+    // The speed changes with the load; the width of a healthy link does not.
     (width(last.1)? < width(first.1)?)
         .then(|| (first.1, last.1, name_stages(device, first.0, last.0, done)))
 }
 
-/// The stages that ran on a device at a time.
+/// The stages that ran on a device in this interval.
 fn name_stages(device: Option<i32>, from: f64, until: f64, done: &RunResult) -> String {
     let stages = done.history.stages_between(device, from, until);
     let names: Vec<&str> = stages.iter().copied().map(Stage::as_str).collect();

@@ -31,21 +31,21 @@ use end::{judge_end, judge_vendor_output};
 use fault::{Code, judge_fault};
 pub use time::find_slow;
 
-/// How many devices a finding quotes; all of them are named.
+/// The maximum number of devices quoted in a finding; all of them are named.
 const QUOTED: usize = 3;
 
-/// Input of the judgement other than the run.
+/// Input of the evaluation other than the run.
 #[derive(Debug, Default)]
 pub struct JudgeContext {
     /// `ASCEND_RT_VISIBLE_DEVICES` of the children, if it is set.
     pub visible: Option<String>,
-    /// The least speed of a copy, by direction, in GB/s.
+    /// The minimum speed of a copy, by direction, in GB/s.
     pub floors: Vec<MinSpeed>,
     /// Speeds of an earlier run, by device and step, in GB/s.
     pub baseline: BTreeMap<(i32, String), f64>,
     /// Times of an earlier run, by device and measure, in milliseconds.
     pub baseline_times: BTreeMap<(i32, Measure), f64>,
-    /// The cards that the devices are.
+    /// The cards of the devices.
     pub names: DeviceNames,
     /// Libraries in the search path for another architecture, and that architecture.
     pub foreign_libraries: Vec<(String, String)>,
@@ -69,7 +69,7 @@ const FADED: f64 = 0.7;
 /// Minimum number of compared results for that ratio.
 const ENOUGH: u64 = 12;
 
-/// The judgement.
+/// The result of the evaluation.
 #[derive(Debug, Default)]
 pub struct Judgment {
     /// The findings.
@@ -88,7 +88,7 @@ struct DeviceFinding {
     child: String,
 }
 
-/// Judges a run of `stages`.
+/// Evaluates a run of `stages`.
 pub fn judge(done: &RunResult, stages: &[Stage], around: &JudgeContext) -> Judgment {
     let catalog = Catalog::builtin();
     let mut items = Vec::new();
@@ -277,8 +277,8 @@ fn judge_speed(
     items
 }
 
-/// A process that counted the devices and then was ended by `aclFinalize` has done its work. If no
-/// device process has that trouble, it is worth a warning; else it is one fault of all.
+/// A process that counted the devices and then crashed in `aclFinalize` has completed its work. If
+/// no device process has this problem, it is a warning; else it is one fault of all.
 fn excuse_finalize(items: &mut [DeviceFinding], done: &RunResult) {
     let first = &done.first;
     if first.is_whole() || !first.has_counted() || done.devices.is_empty() {
@@ -302,7 +302,7 @@ fn is_failed_finalize(event: &Event) -> bool {
     matches!(fault, Fault::Call { function, .. } if function == "aclFinalize")
 }
 
-/// Gives links between devices the names of their cards.
+/// Replaces devices by the names of their cards in links between devices.
 fn name_links(items: &mut [DeviceFinding], done: &RunResult, names: &DeviceNames) {
     let devices: Vec<i32> = done.devices.iter().filter_map(|ran| ran.device).collect();
     let known = |device: i32| names.join(&[Some(device)]);

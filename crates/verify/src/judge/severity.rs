@@ -1,12 +1,12 @@
-//! How severe wrong data is: the same for every operation, lane and stage.
+//! The severity of wrong data: the same for every operation, lane and stage.
 //!
 //! | evidence | severity |
 //! |---|---|
-//! | no number, poison, output that was not written, an element beyond four times the error bound, more than one element in 1,000 beyond the bound | error |
-//! | every element within the bound | none: there is no difference to judge |
+//! | not a number, poison, output that was not written, an element beyond four times the error bound, more than one element in 1,000 beyond the bound | error |
+//! | every element within the bound | none: there is no difference to evaluate |
 //! | everything between | warning, and the result is inconclusive |
 //!
-//! Whether a second try was right changes nothing: a device that is wrong once is wrong.
+//! A correct second try does not lower the severity: a device that is wrong once is faulty.
 
 use base::report::Severity;
 use probe_numbers::{Difference, Grade};

@@ -1,4 +1,4 @@
-//! Times as evidence: each device against its peers, and against an earlier report.
+//! Times as evidence: compares each device with its peers, and with an earlier report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use base::text::Later;
 use data::findings::verify_time;
 use data::{Reason, TimeLimit, VerifyLimits, ui};
 
-/// Beyond this factor a device fails.
+/// The factor beyond which a slow device is an error.
 const FAILS: f64 = 4.0;
-/// How many times the spread of its peers a device may be off.
+/// The allowed deviation of a device, in multiples of the spread of its peers.
 const SPREADS: f64 = 5.0;
 /// The standard deviation of a normal distribution, in median absolute deviations.
 const NORMAL: f64 = 1.4826;
-/// Peers without which nothing is said of their spread.
+/// The minimum number of peers for a spread.
 const FEW: usize = 2;
 
 /// A device that is slower than its peers.
@@ -37,7 +37,7 @@ impl Slow {
     }
 }
 
-/// The shortest time of each device, by measure. A device that was timed again was so alone.
+/// The shortest time of each device, by measure. A device that was timed again ran separately.
 type Times = BTreeMap<Measure, BTreeMap<i32, f64>>;
 
 fn collect<'a>(children: impl Iterator<Item = &'a ChildResult>) -> Times {
@@ -53,7 +53,7 @@ fn collect<'a>(children: impl Iterator<Item = &'a ChildResult>) -> Times {
     times
 }
 
-/// The middle of some numbers.
+/// The median of the numbers.
 fn median(numbers: &[f64]) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -65,7 +65,7 @@ fn median(numbers: &[f64]) -> f64 {
     }
 }
 
-/// Devices beyond what the limit and the spread of their peers allow.
+/// Devices beyond the limit and the spread of their peers.
 fn compare(measure: Measure, times: &BTreeMap<i32, f64>, limit: &TimeLimit) -> Vec<Slow> {
     let slow = |(device, time): (&i32, &f64)| {
         let others = times.iter().filter(|(other, _)| *other != device);
@@ -111,14 +111,14 @@ pub fn find_slow<'a>(
     found
 }
 
-/// Whether times were compared with something.
+/// Whether there was anything to compare times with.
 pub(super) fn is_compared(done: &RunResult, around: &JudgeContext) -> bool {
     let times = collect(done.devices.iter());
     times.values().any(|times| times.len() > 1) || !around.baseline_times.is_empty()
 }
 
-/// What the times say. Of a device that is slow in several ways, the worst is in the title and all
-/// are in the evidence.
+/// Evaluates the times. For a device that is slow in several ways, the worst is in the title and
+/// all are in the evidence.
 pub(super) fn judge_times(
     done: &RunResult,
     around: &JudgeContext,
@@ -138,7 +138,7 @@ pub(super) fn judge_times(
     let mut later: BTreeMap<i32, Vec<Slow>> = BTreeMap::new();
     for (measure, times) in &times {
         let Some(limit) = limits.time(measure.as_str()) else { continue };
-        // Where the report has speeds, copies are compared by these.
+        // If the report has speeds, copies are compared by speed.
         if !around.baseline.is_empty() && measure.stage() == Stage::Memory {
             continue;
         }
@@ -181,7 +181,7 @@ fn describe(
     let (card, r#where) = (Later, Later);
     let in_use = done.in_use.is_used();
     let severity = match worst.factor() > FAILS {
-        // Others use the devices: their work is as likely a reason.
+        // Other processes use the devices, which is an equally likely reason.
         _ if in_use => Severity::Info,
         true => Severity::Error,
         false => Severity::Warning,
@@ -236,9 +236,9 @@ mod tests {
 
     #[test]
     fn spread_of_peers_and_small_times_excuse() {
-        // Peers that differ by half of their time excuse twice as much.
+        // Peers that differ by half of their time allow twice as much.
         assert_eq!(slow(&[5.0, 10.0, 15.0, 8.0, 12.0, 20.0], 1.5), []);
-        // Differences below half a millisecond are those of a clock.
+        // Differences below half a millisecond are within clock noise.
         assert_eq!(slow(&[0.01, 0.01, 0.01, 0.4], 1.5), []);
     }
 }

@@ -1,4 +1,4 @@
-//! The list of visible devices, where the runtime did not take it whole.
+//! Evaluates the list of visible devices if the runtime did not accept all of it.
 
 use super::{DeviceFinding, JudgeContext};
 use crate::run::RunResult;
@@ -6,10 +6,10 @@ use base::report::{Evidence, Severity};
 use base::visible::{FaultKind, NAME, judge_taken, sorted};
 use data::findings::{env_visible, verify_runtime};
 
-/// Adds what is wrong with the list, and names it as the cause of devices that are missing.
+/// Adds the defect of the list, and names it as the cause of missing devices.
 ///
-/// Devices that were left out were not examined: where some remain that is an error, and where
-/// none remains there is no verdict, as for other machines without a device.
+/// Omitted devices were not examined. If some devices remain, that is an error; if none remains,
+/// the result is inconclusive, as on other machines without a device.
 pub(super) fn explain(items: &mut Vec<DeviceFinding>, done: &RunResult, around: &JudgeContext) {
     let Some(list) = &around.visible else { return };
     let nobody = items.iter().any(|item| item.found.message == "no_device");

@@ -1,13 +1,15 @@
-//! Starts one child, listens to it, and ends it: whatever the vendor's code does, this returns.
+//! Starts one child, reads its events, and ends it. This always returns, whatever the vendor's code
+//! does.
 //!
-//! - The pipe of reports is the child's standard input, which it moves away: no other way hands
-//!   over a descriptor without `unsafe`. Its standard output and error are one other pipe, for
-//!   the vendor's chatter, drained so that a chatty library does not block.
-//! - The limit is on silence, not on the whole: a long test that goes on is not a hang.
-//! - Threads of a driver do not mind SIGTERM, so the group is killed at once. A process that
-//!   stays even then is stuck in the driver: that is said, and it is left behind ([`mod@watch`]).
-//! - After the end of the child the pipes are read to their end before anything is judged.
-//! - What leaves the group, by `setsid`, is found and ended after the run ([`orphans`]).
+//! - The pipe of reports is the child's standard input, which it moves away: there is no other way
+//!   to pass a descriptor without `unsafe`. Its standard output and error share another pipe, for
+//!   the vendor's output, drained so that a verbose library does not block.
+//! - The time limit applies to silence, not to the total time: a long test with progress is not a
+//!   hang.
+//! - Driver threads ignore SIGTERM, so the group is killed at once. A process that survives SIGKILL
+//!   is stuck in the driver: it is reported and left behind ([`mod@watch`]).
+//! - After the end of the child, the pipes are read to their end before the evaluation.
+//! - Processes that leave the group, by `setsid`, are found and ended after the run ([`orphans`]).
 #![expect(
     clippy::disallowed_methods,
     reason = "starts this program itself as the process that loads the vendor's libraries"
@@ -33,29 +35,29 @@ use super::protocol::vendor_output::OutputReader;
 use super::protocol::{Event, EventReader, Order, Task, VendorOutput};
 use watch::{ChildEvent, Limits, watch};
 
-/// What became of a child.
+/// The result of a child.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ChildResult {
     /// The name of its order.
     pub name: String,
-    /// The device that it was for.
+    /// Its device.
     pub device: Option<i32>,
-    /// What it reported, the calls left out.
+    /// Its events, without the calls.
     pub events: Vec<Event>,
-    /// The function that it called last.
+    /// The last function that it called.
     pub last_call: Option<String>,
-    /// How many functions it called.
+    /// The number of functions that it called.
     pub calls: u64,
     /// How it ended.
     pub end: ChildEnd,
-    /// What the vendor's code wrote to standard output and error.
+    /// The output of the vendor's code to standard output and error.
     pub chatter: VendorOutput,
-    /// How long it took.
+    /// Its duration.
     pub took: Duration,
 }
 
 impl ChildResult {
-    /// The chip, as the runtime named it.
+    /// The chip name from the runtime.
     pub fn soc(&self) -> Option<&str> {
         self.events.iter().find_map(|event| match event {
             Event::Soc { name } => Some(name.as_str()),
@@ -63,7 +65,7 @@ impl ChildResult {
         })
     }
 
-    /// A child that has said nothing yet.
+    /// A child without any event.
     pub fn new(name: String, device: Option<i32>) -> Self {
         Self {
             name,
@@ -82,26 +84,26 @@ impl ChildResult {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChildEnd {
-    /// It did what it was told and said what came of it.
+    /// It completed its order and reported the result.
     Reported,
-    /// A signal ended it before.
+    /// A signal terminated it before.
     Crashed(i32),
     /// It exited before.
     Exited(i32),
     /// It was silent for too long and was killed.
     Silent(Duration),
-    /// It was killed and stays.
+    /// It was killed and did not exit.
     Stuck(StuckProcess),
-    /// It said everything, and crashed then.
+    /// It reported everything, then crashed.
     CrashedAtEnd(i32),
-    /// It said everything, and then did not end.
+    /// It reported everything, then did not exit.
     SilentAtEnd,
     /// It could not be started.
     NotStarted(String),
 }
 
 impl ChildEnd {
-    /// What happened, in a few words without a language: `SIGABRT`, `exit 3`.
+    /// A short description, independent of the language: `SIGABRT`, `exit 3`.
     pub fn brief(&self) -> String {
         match self {
             Self::Reported => "-".to_owned(),
@@ -115,7 +117,7 @@ impl ChildEnd {
     }
 }
 
-/// The name of a signal that ends processes.
+/// The name of a signal that terminates processes.
 pub fn signal_name(signal: i32) -> String {
     match signal {
         4 => "SIGILL".to_owned(),
@@ -129,21 +131,21 @@ pub fn signal_name(signal: i32) -> String {
     }
 }
 
-/// A process that stays after SIGKILL.
+/// A process that survives SIGKILL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StuckProcess {
-    /// Its number.
+    /// Its process ID.
     pub pid: u32,
-    /// Its state, as the kernel writes it: `D` waits in the kernel, `t` is held by a debugger,
-    /// `Z` is dead and held by one.
+    /// Its state in the notation of the kernel: `D` waits in the kernel, `t` is stopped by a
+    /// debugger, `Z` is dead but held by one.
     pub state: Option<char>,
-    /// Where in the kernel it waits, if that can be read.
+    /// The kernel function in which it waits, if readable.
     pub place: Option<String>,
 }
 
-/// Starts a child with `order`, and stays until it has ended. `listen` hears its events as they
-/// come. `logs` is where CANN writes the logs of this process, `env` what it gets besides our
-/// own variables.
+/// Starts a child with `order`, and waits until it has ended. `listen` receives its events as they
+/// arrive. `logs` is the directory for CANN's logs of this process, `env` contains variables in
+/// addition to those of this process.
 pub fn supervise(
     order: &Order,
     logs: Option<&Path>,
@@ -186,9 +188,9 @@ fn spawn(
     let (reports, writer) = std::io::pipe()?;
     let (words, mouth) = std::io::pipe()?;
     let text = serde_json::to_string(order)?;
-    // The environment is that of the caller: it says where the vendor's libraries are.
+    // The environment is that of the caller: it contains the paths of the vendor's libraries.
     let mut command = command(Path::new("/proc/self/exe"))?;
-    // Arguments are there for all to read, and who has the root information can join.
+    // Arguments are public, and the root information allows any process to join.
     match order.task {
         Task::Rank { .. } => command.args([SUBCOMMAND, "-"]).env(ORDER, text),
         _ => command.args([SUBCOMMAND, &text]),
@@ -202,7 +204,7 @@ fn spawn(
         command.env("ASCEND_PROCESS_LOG_PATH", logs);
     }
     let mut child = command.spawn()?;
-    // Our ends of the child's pipes are in `command`: they have to go, or nothing ever ends.
+    // `command` holds our ends of the child's pipes: unless it is dropped, the pipes never end.
     drop(command);
     let group = Arc::new(Group::of(&child));
     let (sender, news) = channel();
@@ -229,14 +231,14 @@ fn spawn(
         .and_then(|_| start(Box::new(listen)))
         .and_then(|_| start(Box::new(collect)));
     if let Err(error) = started {
-        // Without threads nobody would supervise it.
+        // Without threads, the child would be unsupervised.
         group.kill();
         return Err(error);
     }
     Ok(RunningChild { group, news, chatter })
 }
 
-/// Reads a pipe to its end, or until nobody takes what is in it.
+/// Reads a pipe to its end, or until the reader of its content is gone.
 fn read(mut pipe: impl Read, mut take: impl FnMut(&[u8]) -> bool) {
     let mut buffer = [0; 16 << 10];
     loop {
@@ -248,17 +250,17 @@ fn read(mut pipe: impl Read, mut take: impl FnMut(&[u8]) -> bool) {
     }
 }
 
-/// What is known of a process that does not end.
+/// Describes a process that does not end.
 fn describe_stuck(pid: Pid) -> StuckProcess {
     let pid = pid.as_raw_nonzero().get().cast_unsigned();
     let read = |file: &str| std::fs::read_to_string(format!("/proc/{pid}/{file}")).ok();
-    // The name may have blanks and brackets in it.
+    // The name may contain blanks and brackets.
     let state = read("stat").and_then(|stat| stat.rsplit_once(") ")?.1.chars().next());
     let place = read("wchan").filter(|place| !place.is_empty() && place != "0");
     StuckProcess { pid, state, place }
 }
 
-/// The process that children die with: this one.
+/// The process whose death ends the children: this one.
 pub fn own_pid() -> u32 {
     rustix::process::getpid().as_raw_nonzero().get().cast_unsigned()
 }

@@ -1,23 +1,22 @@
-//! What the vendor's code starts and leaves behind: a process that left its group and lost its
-//! parent. It becomes a child of this process, which is the nearest one that takes orphans in,
-//! and is ended here.
+//! Ends processes that the vendor's code starts and leaves behind: a process that left its group
+//! and lost its parent becomes a child of this process, which is the nearest subreaper.
 
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, set_child_subreaper, waitpid};
 
-/// How long orphans may take to be gone: ending one can bring others.
+/// The time limit for ending orphans: ending one can create others.
 const LIMIT: Duration = Duration::from_secs(1);
-/// How many are named.
+/// The maximum number of orphans named.
 const NAMED: usize = 16;
 
-/// Takes orphans in from now on.
+/// Makes this process adopt orphans from now on.
 pub fn adopt() {
     let _ = set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Ends all children of this process but those in `known`: nothing of ours may run besides them.
-/// The names of those that still ran. One that stays all the same is known from then on.
+/// Ends all children of this process except those in `known`, and returns the names of those that
+/// were running. A child that cannot be ended is added to `known`.
 pub fn end_orphans(known: &mut Vec<u32>) -> Vec<String> {
     let start = Instant::now();
     let (mut named, mut seen) = (Vec::new(), Vec::new());
@@ -26,7 +25,7 @@ pub fn end_orphans(known: &mut Vec<u32>) -> Vec<String> {
         for pid in list_children().into_iter().filter(|pid| !known.contains(pid)) {
             let Some(process) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { continue };
             let (name, state) = read_name_and_state(pid);
-            // One that ended by itself has only to be buried.
+            // A process that ended by itself only needs to be reaped.
             if state != Some('Z') && !seen.contains(&pid) {
                 seen.push(pid);
                 if named.len() < NAMED {
@@ -71,7 +70,7 @@ fn list_children() -> Vec<u32> {
     if lists { found } else { list_children_by_parent() }
 }
 
-/// The same, by asking all processes for their parent.
+/// Lists the children by the parent of every process.
 fn list_children_by_parent() -> Vec<u32> {
     let own = super::own_pid().to_string();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();

@@ -1,7 +1,7 @@
-//! Waits for a child, for as long as it says something, and never for ever.
+//! Waits for a child as long as it reports progress, and never forever.
 //!
-//! Nothing here knows of processes: what happens comes by a channel, and a kill is a function.
-//! So a process that stays after SIGKILL can be had for a test.
+//! This module is independent of processes: events arrive by a channel, and a kill is a function.
+//! So tests can simulate a process that survives SIGKILL.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
@@ -11,19 +11,19 @@ use std::time::{Duration, Instant};
 use super::{ChildEnd, StuckProcess};
 use crate::protocol::{Event, EventReader};
 
-/// How long a killed process may take to be gone.
+/// The time limit for the exit of a killed process.
 const REAP: Duration = Duration::from_secs(2);
-/// How long pipes are read after their writer is gone: a grandchild may hold them.
+/// The time limit for reading pipes after their writer exited: a grandchild may hold them open.
 const DRAIN: Duration = Duration::from_secs(1);
 
-/// How long is waited.
+/// The time limits of the wait.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// For a word.
+    /// Without any event.
     pub(super) silence: Duration,
-    /// For the end after a kill.
+    /// For the exit after a kill.
     pub(super) reap: Duration,
-    /// For the end of the pipes after that of the child.
+    /// For the end of the pipes after the exit of the child.
     pub(super) drain: Duration,
 }
 
@@ -33,28 +33,28 @@ impl Limits {
     }
 }
 
-/// What happens to a child.
+/// An event of a child.
 pub(super) enum ChildEvent {
     /// It wrote this to the pipe of reports.
     ReportData(Vec<u8>),
-    /// Nothing more comes from there.
+    /// The pipe of reports ended.
     ReportClosed,
-    /// Nor from its standard output and error.
+    /// The pipe of its standard output and error ended.
     OutputClosed,
-    /// It is gone.
+    /// It exited.
     Exited(std::io::Result<ExitStatus>),
 }
 
-/// What was seen.
+/// The result of watching.
 #[derive(Debug)]
 pub(super) struct WatchResult {
-    /// How it ended, if it did.
+    /// Its exit, if it exited.
     ended: Option<std::io::Result<ExitStatus>>,
     /// Whether it was silent for too long.
     killed: bool,
 }
 
-/// Stays until the child has ended and all that it said is heard; at most the limits.
+/// Waits until the child has exited and all of its output is read, at most for the limits.
 pub(super) fn watch(
     news: &Receiver<ChildEvent>,
     limits: Limits,
@@ -91,7 +91,8 @@ pub(super) fn watch(
 }
 
 impl WatchResult {
-    /// How the child ended, which `done` says all was said of. `stuck` looks at one that stays.
+    /// Determines the end of the child; `done` is whether it reported completion. `stuck` examines
+    /// a child that did not exit.
     pub(super) fn end(
         self,
         done: bool,
@@ -127,7 +128,7 @@ mod tests {
     };
     const DONE: &[u8] = b"{\"event\":\"done\"}\n";
 
-    /// What is made of news that come as `tell` sends them; a kill is told to it too.
+    /// The result for the events that `tell` sends; `tell` is also called after a kill.
     fn seen(tell: impl Fn(&Sender<ChildEvent>, bool)) -> (ChildEnd, u32, Duration) {
         let (sender, news) = channel();
         let kills = Cell::new(0);
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!((found.0, found.1), (ChildEnd::SilentAtEnd, 1));
     }
 
-    /// Nothing comes after the kill: the process waits in the kernel for what never comes.
+    /// No event after the kill: the process waits in the kernel forever.
     #[test]
     fn a_process_that_stays_is_left_behind() {
         let (end, kills, took) = seen(|_, _| {});
@@ -197,7 +198,7 @@ mod tests {
             (ChildEnd::Stuck(StuckProcess { pid: 7, ..StuckProcess::default() }), 1)
         );
         assert!(took >= LIMITS.silence + LIMITS.reap, "{took:?}");
-        // Nor is more time given to one that still writes, or whose pipes end.
+        // A child that still writes, or whose pipes end, gets no more time.
         let (end, _, took) = seen(|sender, killed| {
             sender
                 .send(ChildEvent::ReportData(b"{\"event\":\"soc\",\"name\":\"x\"}\n".to_vec()))
@@ -211,7 +212,7 @@ mod tests {
         assert!(took < LIMITS.silence + LIMITS.reap + Duration::from_secs(5), "{took:?}");
     }
 
-    /// A grandchild holds the pipes: what was said counts all the same.
+    /// A grandchild holds the pipes: the reported result still counts.
     #[test]
     fn pipes_that_stay_open_are_left() {
         let (end, kills, took) = seen(|sender, _| {

@@ -1,18 +1,18 @@
-//! What the driver says of a card: which one it is, and how it is.
+//! The identity and the state of a card according to the driver.
 
 use serde::{Deserialize, Serialize};
 
-/// An NPU of this machine, as the device management of the driver (DCMI) describes it.
+/// An NPU of this machine, described by the device management of the driver (DCMI).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Card {
-    /// The number of the card, as `npu-smi` counts.
+    /// The number of the card in `npu-smi`.
     pub card: i32,
     /// The chip on the card.
     pub chip: i32,
-    /// The number that the driver gives it, before `ASCEND_RT_VISIBLE_DEVICES`.
+    /// Its logical ID in the driver, before `ASCEND_RT_VISIBLE_DEVICES`.
     pub logic: Option<i32>,
-    /// Its physical number: that of the device file.
+    /// Its physical ID: that of the device node.
     pub physical: Option<i32>,
     /// Its PCI address.
     pub pci: Option<String>,
@@ -28,7 +28,7 @@ pub struct Card {
     pub driver: Option<String>,
 }
 
-/// The state of a card at one moment.
+/// The state of a card at one time.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Health {
@@ -36,7 +36,7 @@ pub struct Health {
     pub card: i32,
     /// The chip on the card.
     pub chip: i32,
-    /// The verdict of the driver: 0 is normal, 1 minor, 2 major, 3 critical.
+    /// The health state in the driver: 0 is normal, 1 minor, 2 major, 3 critical.
     pub health: Option<u32>,
     /// Temperature of the chip in degrees Celsius.
     pub temperature_c: Option<i32>,
@@ -44,15 +44,15 @@ pub struct Health {
     pub memory_temperature_c: Option<i32>,
     /// Power in watts.
     pub power_w: Option<f64>,
-    /// Frequency of the AI cores in MHz.
+    /// Frequency of the AI Cores in MHz.
     pub frequency_mhz: Option<u32>,
     /// Corrected errors of its memory.
     pub ecc_single: Option<u32>,
-    /// Errors of its memory that could not be corrected.
+    /// Uncorrectable errors of its memory.
     pub ecc_double: Option<u32>,
-    /// Pages of memory that were taken out of use.
+    /// Isolated memory pages.
     pub isolated_pages: Option<u32>,
-    /// The state of its network port: 0 is in order.
+    /// The state of its network port: 0 is normal.
     pub network: Option<i32>,
     /// The PCI link, such as `16.0 GT/s PCIe x16`.
     pub pci_link: Option<String>,

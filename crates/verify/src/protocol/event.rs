@@ -1,4 +1,4 @@
-//! What a child says.
+//! Events of a child.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +10,11 @@ use super::{Card, Fault, Health, Measure, Stage};
 pub struct LoadedLibrary {
     /// Its name.
     pub name: String,
-    /// Optional functions that it lacks.
+    /// Optional functions that it does not contain.
     pub absent: Vec<String>,
 }
 
-/// What the child says.
+/// An event of the child.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -24,16 +24,16 @@ pub enum Event {
         /// The symbol, or `dlopen` with the name of the library.
         function: String,
     },
-    /// The function that was called last returned. Written only where the run is recorded.
+    /// The last called function returned. Written only if the run is recorded.
     Returned {
         /// Its status, if it returns one.
         code: Option<i32>,
-        /// How long it took, in microseconds.
+        /// Its duration, in microseconds.
         us: u64,
     },
-    /// The libraries are there.
+    /// The libraries are loaded.
     Loaded {
-        /// Which.
+        /// The libraries.
         libraries: Vec<LoadedLibrary>,
         /// Whether they are a simulation.
         simulated: bool,
@@ -43,58 +43,58 @@ pub enum Event {
         /// Major, minor, patch.
         version: [i32; 3],
     },
-    /// The version of CANN, where it tells.
+    /// The version of CANN, if available.
     Cann {
-        /// As it is written, for example `8.3.RC1`.
+        /// The version string, for example `8.3.RC1`.
         version: String,
     },
-    /// How many devices this process may use.
+    /// The number of devices available to this process.
     Devices {
         /// The number.
         count: u32,
     },
     /// The chip.
     Soc {
-        /// As the runtime names it.
+        /// Its name in the runtime.
         name: String,
     },
-    /// What the runtime says of the identity of a device.
+    /// The identity of a device according to the runtime.
     Identity {
-        /// The number that the driver gives it.
+        /// Its logical ID in the driver.
         logic: Option<i32>,
-        /// Its physical number.
+        /// Its physical ID.
         physical: Option<i32>,
         /// Its PCI address.
         pci: Option<String>,
     },
-    /// How many cores the runtime reports.
+    /// The number of cores that the runtime reports.
     Cores {
-        /// Cores for matrices.
+        /// Cube Cores.
         cube: Option<u32>,
-        /// Cores for vectors.
+        /// Vector Cores.
         vector: Option<u32>,
     },
-    /// A test whose work was cut into blocks.
+    /// A test whose work was split into blocks.
     Coverage {
-        /// Which.
+        /// The operation.
         operation: String,
         /// The kind of core.
         cores: CoreKind,
-        /// How many blocks there were.
+        /// The number of blocks.
         blocks: u32,
-        /// Whether every block ran by itself, so that its result was seen. The operators of CANN
-        /// cut their work as they like: there it is the number of blocks that the work allows.
+        /// Whether every block ran separately, so that its result was checked. CANN operators split
+        /// their work internally: for them, `blocks` is the number of blocks that the work allows.
         seen: bool,
     },
-    /// How long something took, repeated.
+    /// The times of a repeated operation.
     Time {
-        /// What.
+        /// The timed operation.
         measure: Measure,
         /// The shortest time, in milliseconds.
         #[serde(serialize_with = "base::number::significant")]
         #[cfg_attr(feature = "schema", schemars(with = "f64"))]
         best_ms: f64,
-        /// The time in the middle.
+        /// The median time.
         #[serde(serialize_with = "base::number::significant")]
         #[cfg_attr(feature = "schema", schemars(with = "f64"))]
         median_ms: f64,
@@ -102,63 +102,63 @@ pub enum Event {
         #[serde(serialize_with = "base::number::significant")]
         #[cfg_attr(feature = "schema", schemars(with = "f64"))]
         worst_ms: f64,
-        /// How often it was measured.
+        /// The number of measurements.
         rounds: u32,
     },
-    /// A card, as the driver describes it.
+    /// A card, described by the driver.
     Card(Box<Card>),
     /// The state of a card.
     Health(Box<Health>),
-    /// A kernel of our own is ready to run.
+    /// A bundled kernel is ready to run.
     Kernel {
-        /// For which architecture, as the compiler names it.
+        /// The architecture, in the compiler's naming.
         arch: String,
-        /// How many vector cores there are.
+        /// The number of Vector Cores.
         cores: u32,
-        /// Whether it was compiled before.
+        /// Whether it came from the cache.
         cached: bool,
     },
-    /// Compiled kernels cannot be kept.
+    /// Compiled kernels cannot be stored.
     CacheUnusable {
         /// The directory.
         path: String,
-        /// Why.
+        /// The reason.
         error: String,
     },
-    /// Memory of the device was taken and given back some times, and was not there again.
+    /// Device memory was allocated and freed several times, and did not become available again.
     Leak {
-        /// How often.
+        /// The number of rounds.
         rounds: u32,
-        /// How much each time, in bytes.
+        /// The size per round, in bytes.
         bytes: u64,
-        /// How much less was free at the end, in bytes.
+        /// The decrease of free memory at the end, in bytes.
         lost: u64,
     },
-    /// What the other ranks have to be given, in hexadecimal digits.
+    /// The root information for the other ranks.
     Root {
-        /// The digits.
+        /// Hexadecimal digits.
         info: String,
     },
-    /// What a load on a device gave.
+    /// The result of a load on a device.
     Load {
-        /// How often the operation ran.
+        /// The number of runs of the operation.
         rounds: u64,
-        /// How often its result was compared.
+        /// The number of compared results.
         compared: u64,
         /// Trillion floating-point operations a second at the beginning.
         #[serde(serialize_with = "base::number::significant")]
         #[cfg_attr(feature = "schema", schemars(with = "f64"))]
         first_tflops: f64,
-        /// At the end.
+        /// The same at the end.
         #[serde(serialize_with = "base::number::significant")]
         #[cfg_attr(feature = "schema", schemars(with = "f64"))]
         last_tflops: f64,
         /// Bytes of memory that were written and read back.
         memory_bytes: u64,
     },
-    /// The speed at a moment of the load.
+    /// The speed at one time during the load.
     LoadSample {
-        /// Since the load began, in seconds.
+        /// Time since the load began, in seconds.
         #[serde(serialize_with = "base::number::significant")]
         #[cfg_attr(feature = "schema", schemars(with = "f64"))]
         seconds: f64,
@@ -169,7 +169,7 @@ pub enum Event {
     },
     /// A step begins.
     Begin {
-        /// Of this stage.
+        /// Its stage.
         #[serde(rename = "rung")]
         stage: Stage,
         /// Its name.
@@ -179,17 +179,17 @@ pub enum Event {
     /// The step that began last has ended.
     #[serde(rename = "stage")]
     StepEnd {
-        /// Of this stage.
+        /// Its stage.
         #[serde(rename = "rung")]
         stage: Stage,
         /// Its name.
         #[serde(rename = "stage")]
         step: String,
-        /// How long it took by the clock of the host, in milliseconds.
+        /// Its duration by the clock of the host, in milliseconds.
         #[serde(serialize_with = "base::number::significant")]
         #[cfg_attr(feature = "schema", schemars(with = "f64"))]
         host_ms: f64,
-        /// How long the device worked on it by its own events, in milliseconds, where measured.
+        /// Its duration by the events of the device, in milliseconds, if measured.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
@@ -197,7 +197,7 @@ pub enum Event {
         )]
         #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
         device_ms: Option<f64>,
-        /// The speed of a copy in GB/s, where measured.
+        /// The speed of a copy in GB/s, if measured.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
@@ -205,7 +205,7 @@ pub enum Event {
         )]
         #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
         gb_per_s: Option<f64>,
-        /// The largest relative error of random numbers, where there are any.
+        /// The largest relative error of random numbers, if any.
         #[serde(
             default,
             skip_serializing_if = "Option::is_none",
@@ -213,10 +213,10 @@ pub enum Event {
         )]
         #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
         relative_error: Option<f64>,
-        /// What came of it.
+        /// The outcome.
         outcome: Outcome,
     },
-    /// Everything was done; nothing follows.
+    /// The order is complete; no event follows.
     Done,
 }
 
@@ -225,27 +225,27 @@ pub enum Event {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CoreKind {
-    /// For matrices.
+    /// Cube Core.
     Cube,
-    /// For vectors.
+    /// Vector Core.
     Vector,
 }
 
-/// What came of a step.
+/// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
-    /// As it should be.
+    /// The results are correct.
     Passed,
-    /// Not.
+    /// The step failed.
     Failed {
-        /// Why.
+        /// The fault.
         fault: Fault,
     },
-    /// This chip does not do it.
+    /// This chip does not support it.
     NotSupported {
-        /// What says so: a rule about chips, or an answer of the library.
+        /// The source: a rule about chips, or the return value of the library.
         reason: String,
     },
 }

@@ -1,34 +1,34 @@
-//! Reads what a child says. Vendor's code runs in it and may have damaged anything, so whatever
-//! comes is bounded, and a line that is no event is no event.
+//! Parses events of a child. The child runs vendor code, which may have corrupted its memory, so
+//! its output is size-limited and invalid lines are ignored.
 
 use super::{Event, Outcome};
 
-/// The longest line, in bytes; what is longer is left out.
+/// The maximum length of a line, in bytes; longer lines are skipped.
 const MAX_LINE: usize = 64 << 10;
-/// The most bytes of lines that are kept as events; more is no report of ours.
+/// The maximum number of bytes of lines kept as events; a valid report is smaller.
 const MAX_KEPT: usize = 16 << 20;
 
-/// What a child has said.
+/// The events of a child so far.
 #[derive(Debug, Default)]
 pub struct EventReader {
-    /// What it reported, the calls left out.
+    /// Its events, without the calls.
     pub events: Vec<Event>,
-    /// The function that it called last.
+    /// The last function that it called.
     pub last_call: Option<String>,
-    /// How many functions it called.
+    /// The number of functions that it called.
     pub calls: u64,
-    /// Whether it said its last word: that all is done, or that a step failed, after which
-    /// nothing is called.
+    /// Whether it sent its last event: completion, or a failed step, after which no function is
+    /// called.
     pub done: bool,
     /// The beginning of a line.
     pending: Vec<u8>,
-    /// The line that has begun is too long.
+    /// Whether the unfinished line is too long.
     too_long: bool,
     kept: usize,
 }
 
 impl EventReader {
-    /// Takes what was read next; `listen` hears the events in it.
+    /// Parses the next bytes; `listen` receives the events in them.
     pub fn feed(&mut self, mut bytes: &[u8], listen: &mut dyn FnMut(&Event)) {
         while let Some(end) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = bytes.split_at(end);
@@ -39,7 +39,7 @@ impl EventReader {
                 self.parse_line(&line, listen);
             }
         }
-        // What has no end yet; if it never gets one, it belongs to a crash.
+        // An unfinished line; if it is never finished, the child crashed.
         self.append_bytes(bytes);
     }
 

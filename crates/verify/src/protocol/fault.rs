@@ -1,9 +1,9 @@
-//! Why a step failed.
+//! Faults: the reasons of failed steps.
 
 use probe_numbers::Difference;
 use serde::{Deserialize, Serialize};
 
-/// Why a step failed.
+/// The reason why a step failed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "fault", rename_all = "snake_case")]
@@ -11,26 +11,26 @@ pub enum Fault {
     /// This program is linked statically against musl: it has no dynamic linker, and the vendor's
     /// libraries need that of glibc.
     Static,
-    /// None of these libraries is there.
+    /// None of these libraries was found.
     NoLibrary {
         /// Their names.
         tried: Vec<String>,
     },
-    /// A library is there and cannot be loaded.
+    /// A library exists and cannot be loaded.
     BrokenLibrary {
         /// Its name.
         library: String,
-        /// What the loader said.
+        /// The message of the loader.
         error: String,
     },
-    /// A library lacks functions that every version has.
+    /// A library does not contain functions that every version has.
     MissingSymbols {
         /// Its name.
         library: String,
         /// The functions.
         symbols: Vec<String>,
     },
-    /// A library is a simulation, and that was not asked for.
+    /// A library is a simulation, which was not allowed.
     Simulated {
         /// Its name.
         library: String,
@@ -41,90 +41,90 @@ pub enum Fault {
         function: String,
         /// Its code.
         code: i32,
-        /// What the runtime said about it.
+        /// The message of the runtime.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
-    /// A function of HCCL returned an error: its codes are not those of the runtime.
+    /// A function of HCCL returned an error: its codes differ from those of the runtime.
     Hccl {
         /// The function.
         function: String,
         /// Its code.
         code: i32,
-        /// What the runtime said about it.
+        /// The message of the runtime.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
-    /// A function returned no object.
+    /// A function returned a null object.
     Null {
         /// The function.
         function: String,
-        /// What the runtime said about it.
+        /// The message of the runtime.
         #[serde(skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
     /// There is no device.
     NoDevice,
-    /// There is no such device.
+    /// The requested device does not exist.
     NoSuchDevice {
-        /// The number asked for.
+        /// The requested device ID.
         device: i32,
-        /// How many there are.
+        /// The number of devices.
         count: u32,
     },
-    /// Data is not what it should be.
+    /// Data is wrong.
     Wrong(Box<DataError>),
-    /// Stripes of a result are wrong, each of which one block computed.
+    /// Stripes of a result are wrong; one block computes each stripe.
     Stripes {
-        /// What is wrong.
+        /// The wrong data.
         data: Box<DataError>,
-        /// The blocks that were wrong the first time.
+        /// The blocks that were wrong in the first try.
         blocks: Vec<u32>,
-        /// Those that were wrong the second time too.
+        /// Those that were also wrong in the second try.
         again: Vec<u32>,
-        /// How many blocks there were.
+        /// The number of blocks.
         of: u32,
     },
     /// A sum over ranks is wrong.
     Sum {
-        /// What is wrong.
+        /// The wrong data.
         data: Box<DataError>,
-        /// The ranks whose part of it is missing, where that can be told.
+        /// The ranks whose part of it is missing, if they can be determined.
         from: Vec<u32>,
     },
 }
 
-/// Data that is not what it should be.
+/// Wrong data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataError {
-    /// What was done: `aclnnAdd int32 [65536]`, `host to device and back`.
+    /// The operation: `aclnnAdd int32 [65536]`, `host to device and back`.
     pub operation: String,
-    /// What is wrong.
+    /// The part of the data that is wrong.
     pub what: DataLocation,
-    /// How, and where.
+    /// The kind and the position of the difference.
     #[serde(flatten)]
     pub found: Difference,
-    /// What a second try gave.
+    /// The result of a second try.
     pub again: RetryResult,
 }
 
-/// Which data is wrong.
+/// The part of the data that is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DataLocation {
     /// The result.
     Result,
-    /// Bytes behind the result: something wrote out of bounds.
+    /// Bytes behind the result, after a write out of bounds.
     Guard,
-    /// An input, which nothing may change.
+    /// An input, which must not change.
     Input,
-    /// The result: it is too far from the right one.
+    /// The result, which exceeds the tolerance.
     Tolerance,
 }
 
-/// What a second try gave.
+/// The result of a second try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -133,8 +133,8 @@ pub enum RetryResult {
     Same,
     /// Other wrong data.
     Different,
-    /// Right data.
+    /// Correct data.
     Right,
-    /// There was none.
+    /// No second try.
     NotTried,
 }

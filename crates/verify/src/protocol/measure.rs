@@ -1,15 +1,15 @@
-//! What is timed on every device, and how far a device may be from its peers.
+//! The times measured on every device, and the limits of the deviation of a device from its peers.
 
 use serde::{Deserialize, Serialize};
 
 use super::Stage;
 
-/// What is timed.
+/// A timed operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
-    /// Waiting for a stream that has nothing to do, by the clock of the host.
+    /// Waiting for an idle stream, by the clock of the host.
     Synchronize,
     /// A copy from the host to the device, by the clock of the host.
     HostToDevice,
@@ -34,7 +34,7 @@ impl Measure {
         Self::Kernel,
     ];
 
-    /// The name, as in JSON.
+    /// The name in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Synchronize => "synchronize",
@@ -46,7 +46,7 @@ impl Measure {
         }
     }
 
-    /// The stage that it belongs to.
+    /// Its stage.
     pub const fn stage(self) -> Stage {
         match self {
             Self::Synchronize => Stage::Runtime,

@@ -1,14 +1,16 @@
-//! What parent and child say to each other.
+//! The messages between parent and child.
 //!
 //! The child gets one [`Order`] as an argument and writes one [`Event`] per line into a pipe.
-//! Before every call into the vendor's code it writes [`Event::Call`]: whatever happens next,
-//! the parent knows which function did it. The same goes as a [`vendor_output::make_marker`] into the pipe
-//! that is its standard output and error, so that what the vendor's code prints has a name.
+//! Before every call into the vendor's code it writes [`Event::Call`], so that the parent can
+//! attribute any later failure to a function. It also writes a [`vendor_output::make_marker`] into
+//! the pipe that is its standard output and error, so that output of the vendor's code can be
+//! attributed to a function.
 //!
 //! - [`invocation`] names the argument or variable with the [`order`];
-//! - [`event`] is what it says, [`fault`] why something failed, [`measure`] what is timed, [`card`]
-//!   what the driver knows of a card;
-//! - [`event_reader`] reads that, and [`vendor_output`] what the vendor's code says beside it.
+//! - [`event`] defines its events, [`fault`] the reasons of failures, [`measure`] the timed
+//!   operations, [`card`] the driver's data about a card;
+//! - [`event_reader`] parses the events, and [`vendor_output`] the other output of the vendor's
+//!   code.
 
 pub mod card;
 pub mod event;

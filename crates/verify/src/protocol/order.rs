@@ -1,4 +1,4 @@
-//! What a child has to do.
+//! The order for a child.
 
 use data::FindingId;
 use data::findings::{
@@ -50,7 +50,7 @@ impl Stage {
         Self::Stress,
     ];
 
-    /// The name, as in the options and in JSON.
+    /// The name in the options and in JSON.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Load => "load",
@@ -63,7 +63,7 @@ impl Stage {
         }
     }
 
-    /// The id of what is found on it.
+    /// The ID of its findings.
     pub const fn finding_id(self) -> FindingId {
         match self {
             Self::Load => verify_load::ID,
@@ -77,7 +77,7 @@ impl Stage {
     }
 }
 
-/// How much is tried.
+/// The extent of the tests.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, clap::ValueEnum,
 )]
@@ -104,25 +104,26 @@ impl Level {
     }
 }
 
-/// Which part of the work a child does.
+/// The task of a child.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "task", rename_all = "snake_case")]
 pub enum Task {
     /// The stages on one device; without one, the libraries are loaded and the devices counted.
     #[default]
     Ladder,
-    /// Copies between these devices, all in one process: memory is shared within one alone.
+    /// Copies between these devices, all in one process, because memory is shared only within a
+    /// process.
     Peers {
         /// The devices.
         devices: Vec<i32>,
     },
-    /// One rank of a communicator. The first one makes the root information and tells it.
+    /// One rank of a communicator. The first one creates the root information and reports it.
     Rank {
-        /// Which.
+        /// The rank.
         rank: u32,
-        /// Of how many.
+        /// The number of ranks.
         ranks: u32,
-        /// The root information, in hexadecimal digits; none for the first rank.
+        /// The root information, in hexadecimal digits; `None` for the first rank.
         root: Option<String>,
     },
     /// The cards of the machine and their state, from the driver.
@@ -131,44 +132,44 @@ pub enum Task {
     Times,
     /// Load on one device.
     Stress {
-        /// For how long, in milliseconds.
+        /// The duration, in milliseconds.
         milliseconds: u64,
     },
 }
 
-/// What a child has to do.
+/// The order for a child.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    /// Which part.
+    /// The task.
     #[serde(default)]
     pub task: Task,
-    /// The device to try.
+    /// The device to test.
     pub device: Option<i32>,
-    /// Where compiled kernels are kept, if anywhere.
+    /// The directory of compiled kernels; `None` disables the cache.
     #[serde(default)]
     pub cache: Option<String>,
-    /// Which stages.
+    /// The stages.
     #[serde(rename = "rungs")]
     pub stages: Vec<Stage>,
-    /// With which element types.
+    /// The element types.
     pub dtypes: Vec<Dtype>,
-    /// How much.
+    /// The extent of the tests.
     pub level: Level,
     /// Whether the speed of copies is measured.
     pub speed: bool,
-    /// How long one call may be silent, in milliseconds.
+    /// The maximum time without an event, in milliseconds.
     pub silence_ms: u64,
     /// Whether the end of every call is reported.
     #[serde(default)]
     pub record: bool,
     /// Whether libraries that identify themselves as simulated are used.
     pub allow_simulated: bool,
-    /// The process to die with.
+    /// The process whose death ends the child.
     pub parent: u32,
 }
 
 impl Order {
-    /// The name of the child: of the directory of its logs, and in the report.
+    /// The name of the child, in the report and of its log directory.
     pub fn name(&self) -> String {
         match (&self.task, self.device) {
             (Task::Ladder, None) => "count".to_owned(),

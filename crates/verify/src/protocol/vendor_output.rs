@@ -1,8 +1,8 @@
-//! What the vendor's code writes to standard output and error, and which function did.
+//! The output of the vendor's code to standard output and error, attributed to functions.
 //!
-//! Both are one pipe, into which the child writes a [`make_marker`] before every call. A pipe keeps
-//! the order in which it was written to, so what stands behind a marker was written after that
-//! call began and before the next one did: by the function, or by a thread that it started.
+//! Both share one pipe, into which the child writes a [`make_marker`] before every call. A pipe
+//! preserves the order of writes, so the output behind a marker was written between the start of
+//! that call and the start of the next one: by the function, or by a thread that it started.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,46 +10,46 @@ use serde::{Deserialize, Serialize};
 const BEGIN: &[u8] = b"\0ascend-doctor calls ";
 /// The longest name in a marker, in bytes.
 const MAX_NAME: usize = 256;
-/// How many functions are told apart.
+/// The maximum number of functions with separate output.
 const MAX_PARTS: usize = 16;
-/// How much is kept of the end of all, in bytes.
+/// The size of the end of the output that is kept, in bytes.
 const TAIL: usize = 8 << 10;
-/// How much is kept of what one function wrote, in bytes.
+/// The size of the end of one function's output that is kept, in bytes.
 const PART_TAIL: usize = 1 << 10;
 
-/// What stands before what `function` writes. It is short enough that a pipe never splits it.
+/// The marker before the output of `function`. It is short enough that a pipe never splits it.
 pub fn make_marker(function: &str) -> Vec<u8> {
     let name = &function.as_bytes()[..function.len().min(MAX_NAME)];
     let name: Vec<u8> = name.iter().copied().filter(|byte| *byte != 0).collect();
     [BEGIN, &name, b"\0"].concat()
 }
 
-/// What code wrote that should not have.
+/// Unexpected output of the vendor's code.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VendorOutput {
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// The end of it.
+    /// The end of the output.
     pub tail: String,
-    /// What each function wrote, the first of them, in the order in which they began to.
+    /// The output of the first functions, in the order of their first output.
     pub parts: Vec<FunctionOutput>,
 }
 
-/// What one function wrote.
+/// The output of one function.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FunctionOutput {
-    /// Its name; none for what came before the first call.
+    /// Its name; `None` for output before the first call.
     pub function: Option<String>,
-    /// How many bytes.
+    /// The number of bytes.
     pub bytes: u64,
-    /// The end of it.
+    /// The end of the output.
     pub tail: String,
 }
 
-/// Takes the pipe apart as it is read.
+/// Splits the pipe into parts as it is read.
 #[derive(Debug, Default)]
 pub struct OutputReader {
-    /// What may be the beginning of a marker.
+    /// The possible beginning of a marker.
     pending: Vec<u8>,
     during: Option<String>,
     bytes: u64,
@@ -58,7 +58,7 @@ pub struct OutputReader {
 }
 
 impl OutputReader {
-    /// Takes what was read next.
+    /// Processes the next bytes.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut rest = std::mem::take(&mut self.pending);
         rest.extend_from_slice(bytes);
@@ -68,7 +68,7 @@ impl OutputReader {
             rest = &rest[at..];
             let name = match rest.strip_prefix(BEGIN) {
                 Some(name) => &name[..name.len().min(MAX_NAME + 1)],
-                // It may go on as a marker.
+                // It may continue as a marker.
                 None if BEGIN.starts_with(rest) => break,
                 None => {
                     self.append_text(&rest[..1]);
@@ -116,7 +116,7 @@ impl OutputReader {
         }
     }
 
-    /// What was written so far.
+    /// The output so far.
     pub fn to_output(&self) -> VendorOutput {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let part = |(function, bytes, kept): &(Option<String>, u64, Vec<u8>)| FunctionOutput {
@@ -132,7 +132,7 @@ impl OutputReader {
     }
 }
 
-/// Keeps the end.
+/// Keeps the last `limit` bytes.
 fn keep(kept: &mut Vec<u8>, new: &[u8], limit: usize) {
     kept.extend_from_slice(&new[new.len().saturating_sub(limit)..]);
     let over = kept.len().saturating_sub(limit);
@@ -189,7 +189,7 @@ mod tests {
             stream.extend(make_marker(&format!("f{number}")));
             stream.extend("x".repeat(3000).bytes());
         }
-        // No marker, though it begins like one.
+        // Not a marker, although it begins like one.
         stream.extend(BEGIN);
         stream.extend("y".repeat(5 * MAX_NAME).bytes());
         let vendor_output = heard(&stream, 4096);

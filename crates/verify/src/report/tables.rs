@@ -13,7 +13,7 @@ use data::{VerifyLimits, ui};
 /// The card of each device.
 pub(super) fn cards(names: &DeviceNames) -> Option<Table> {
     let text = |value: Option<String>| Text::same(value.unwrap_or_else(|| "?".to_owned()));
-    // Without a list of visible devices its column would be empty.
+    // Without a list of visible devices, its column would be empty.
     let listed = names.0.iter().any(|known| known.visible.is_some());
     let row = |known: &crate::identity::DeviceIdentity| {
         let visible =
@@ -46,7 +46,8 @@ pub(super) fn cards(names: &DeviceNames) -> Option<Table> {
     (!rows.is_empty()).then(|| Table { title: ui::VERIFY_CARDS.text(), head, rows })
 }
 
-/// For how many cores each operation had work, by chip. Devices with the same figures share a row.
+/// The number of cores for which each operation had work, by chip. Devices with the same figures
+/// share a row.
 pub(super) fn coverage(done: &RunResult) -> Option<Table> {
     let mut rows: Vec<Vec<Text>> = Vec::new();
     for ran in &done.devices {
@@ -96,7 +97,7 @@ pub(super) fn coverage(done: &RunResult) -> Option<Table> {
     (!rows.is_empty()).then(|| Table { title: ui::VERIFY_CORES.text(), head, rows })
 }
 
-/// The shortest times of each device. Those of a device alone replace the first ones.
+/// The shortest times of each device. Times of a repeated, separate run replace the first ones.
 pub(super) fn times(done: &RunResult, names: &DeviceNames) -> Option<Table> {
     let best = |ran: &ChildResult, wanted: Measure| {
         let own = done.retimed.iter().filter(|again| again.device == ran.device);
@@ -155,7 +156,7 @@ pub(super) fn health(done: &RunResult, names: &DeviceNames) -> Option<Table> {
     (!rows.is_empty()).then(|| Table { title: ui::VERIFY_HEALTH.text(), head, rows })
 }
 
-/// The speed under load as a share of the peak of the chip, where its figures are known.
+/// The speed under load as a share of the peak of the chip, if its figures are known.
 pub(super) fn peak_shares(done: &RunResult, names: &DeviceNames) -> Vec<Text> {
     let of = |ran: &ChildResult| {
         let soc = done.devices.iter().find(|own| own.device == ran.device)?.soc()?;

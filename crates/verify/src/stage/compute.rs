@@ -1,4 +1,4 @@
-//! Stage 3: the operators of the installed packages compute right numbers.
+//! Stage 3: the operators of the installed packages compute correct results.
 
 use acl_abi::Tensor;
 
@@ -13,25 +13,27 @@ use probe_numbers::{
     near_product, product,
 };
 
-/// "The parameters are not valid": what an operator says that is not there for this chip or type.
+/// "The parameters are not valid": returned by an operator that is unavailable for this chip or
+/// type.
 const NOT_VALID: i32 = 161_002;
-/// "There is no kernel": the same, said later.
+/// "There is no kernel": the same, detected later.
 const NO_KERNEL: i32 = 561_003;
 
-/// The part of a result that one cube core computes at most: its buffer for results holds 128 by 256
+/// The largest part of a result that one Cube Core computes: its result buffer holds 128 by 256
 /// single-precision numbers (`l0_c_size` of the platform configuration: 128 KiB).
 const TILE: [usize; 2] = [128, 256];
-/// Cube cores, where the runtime does not report them: no known chip has more (36).
+/// The number of Cube Cores if the runtime does not report it: no known chip has more (36).
 const MOST_CUBE_CORES: u32 = 36;
-/// Elements that one vector core adds at least: more than operators give to one core for small work.
+/// The minimum number of elements that one Vector Core adds: more than operators assign to one core
+/// for small work.
 const VECTOR_SHARE: usize = 4096;
-/// Vector cores, where the runtime does not report them.
+/// The number of Vector Cores if the runtime does not report it.
 const MOST_VECTOR_CORES: u32 = 72;
 
-/// Rows and columns of a product that has at least as many parts as there are cores.
+/// Rows and columns of a product with at least as many parts as there are cores.
 fn spread(cores: u32) -> [usize; 2] {
     let cores = usize::try_from(cores).unwrap_or(usize::MAX).clamp(1, 4096);
-    // As square as parts that are wide allow: rows first.
+    // As square as wide parts allow: rows first.
     let mut rows = 1;
     while rows * rows < 2 * cores {
         rows += 1;
@@ -40,7 +42,7 @@ fn spread(cores: u32) -> [usize; 2] {
     [rows * TILE[0], columns * TILE[1]]
 }
 
-/// How many parts a product of this shape has.
+/// The number of parts of a product of this shape.
 fn count_parts([rows, columns]: [usize; 2]) -> u32 {
     let parts = (rows / TILE[0]) * (columns / TILE[1]);
     u32::try_from(parts).unwrap_or(u32::MAX)
@@ -86,7 +88,7 @@ pub fn run_compute(probe: &Probe<'_>) -> Result<(), StageAborted> {
     }
     for dtype in floats() {
         multiply(*dtype, Shape::square(128), "", &|| product(*dtype, 128, product_seed).into())?;
-        // Sums over more products need not be exact in brain float.
+        // Sums over more products need not be exact in bfloat16.
         let inner = if *dtype == Dtype::Bf16 { 128 } else { 256 };
         let [rows, columns] = spread(probe.cube_cores.unwrap_or(MOST_CUBE_CORES));
         let wide = Shape { rows, inner, columns };
@@ -110,7 +112,8 @@ pub fn run_compute(probe: &Probe<'_>) -> Result<(), StageAborted> {
     Ok(())
 }
 
-/// Reports for how many cores an operation had work. How an operator cuts it is its own.
+/// Reports the number of cores that had work in an operation. The operator itself decides how to
+/// split it.
 fn write_coverage(probe: &Probe<'_>, operator: Operator, dtype: Dtype, parts: usize) {
     let chip = ChipFamily::from_soc(&probe.soc);
     let (name, cores, known) = match operator {
@@ -147,7 +150,7 @@ impl Shapes {
     }
 }
 
-/// Leaves out what the chip does not do. Of a chip that nobody knows, the library decides.
+/// Skips operations that the chip does not support. For an unknown chip, the library decides.
 fn check_support(
     known: Option<bool>,
     probe: &Probe<'_>,
@@ -175,7 +178,7 @@ struct Memory {
     out: Buffer,
 }
 
-/// Runs an operator once, or twice if it was wrong.
+/// Runs an operator once, or twice if the result was wrong.
 fn run(
     probe: &Probe<'_>,
     operator: Operator,
@@ -278,7 +281,7 @@ pub(super) fn scalar_type(dtype: Dtype) -> i32 {
     }
 }
 
-/// One, in that type.
+/// The value one in that type.
 pub(super) fn encode_one(dtype: Dtype) -> [u8; 8] {
     let mut bytes = Vec::new();
     if dtype == Dtype::Int32 { Dtype::Int32 } else { Dtype::Fp32 }.encode(1, &mut bytes);
@@ -286,7 +289,7 @@ pub(super) fn encode_one(dtype: Dtype) -> [u8; 8] {
     bytes.try_into().unwrap_or_default()
 }
 
-/// What is wrong if a result is not as expected.
+/// The location of wrong data for an unexpected result.
 const fn data_location(expected: &Expected) -> DataLocation {
     match expected {
         Expected::Exact(_) | Expected::Product { .. } => DataLocation::Result,

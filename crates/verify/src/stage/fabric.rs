@@ -1,7 +1,7 @@
-//! Stage 5: devices reach each other's memory, and HCCL sums over all of them.
+//! Stage 5: devices access each other's memory, and HCCL sums over all of them.
 //!
-//! One process copies between all pairs of devices: memory has no name outside of a process. The
-//! ranks of HCCL are a process each, as in training.
+//! One process copies between all pairs of devices, because memory handles are valid only within a
+//! process. Each HCCL rank is a separate process, as in training.
 
 use std::collections::BTreeSet;
 
@@ -17,11 +17,11 @@ use probe_numbers::{Numbers, POISON, addresses, elements};
 
 /// Bytes of a copy between devices.
 const COPIED: usize = 1 << 20;
-/// Elements that are summed.
+/// The number of summed elements.
 const SUMMED: usize = 1 << 16;
 
-/// Copies between all pairs of `devices`. A pair that damages data does not end the round: which
-/// others do tells where the fault is.
+/// Copies between all pairs of `devices`. A pair that corrupts data does not end the round: the set
+/// of failing pairs locates the fault.
 pub fn run_peers(
     vendor: &Vendor,
     reporter: &Reporter,
@@ -62,7 +62,7 @@ pub fn run_peers(
     })
 }
 
-/// What the copy from one device to another is called.
+/// The name of the copy from one device to another.
 pub fn link_name(from: i32, to: i32) -> String {
     format!("NPU {from} \u{2192} NPU {to}")
 }
@@ -78,7 +78,7 @@ fn copy_pair(
     }
     for [own, other] in [[from, to], [to, from]] {
         vendor.set_device(own)?;
-        // A second time it may be refused.
+        // A second call may be refused.
         if enabled.insert([own, other]) {
             vendor.enable_peer(other)?;
         }
@@ -105,7 +105,7 @@ fn copy_pair(
     Ok(passed())
 }
 
-/// Copies once, from poisoned memory on: all that is there then.
+/// Copies once to poisoned memory, and returns all of its content.
 fn copy_once(vendor: &Vendor, source: &Buffer, target: &Buffer) -> Result<Vec<u8>, Fault> {
     let mut blank = vec![POISON; COPIED];
     blank.resize(target.size(), GUARD);
@@ -172,10 +172,11 @@ pub fn run_rank(
     })
 }
 
-/// What is summed.
+/// A test of a sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Lane {
-    /// Of every element one rank has a number and the others zero: a missing one tells whose.
+    /// For every element, one rank has a number and the others zero: a missing number identifies
+    /// its rank.
     Each,
     /// Integers of all ranks.
     Integers,
@@ -199,7 +200,7 @@ impl Lane {
         }
     }
 
-    /// What a rank adds.
+    /// The terms of a rank.
     fn rank_terms(self, rank: u32, ranks: u32) -> Vec<i64> {
         let mut numbers = Numbers::new(0x5eed ^ u64::from(rank) << 8);
         let limit = match self {
@@ -212,7 +213,7 @@ impl Lane {
             .map(|at| {
                 let number = numbers.within(limit);
                 match self {
-                    // Not zero, or a lost part would not show.
+                    // Never zero, so that a lost part is visible.
                     Self::Each if turn(at) => number | 1,
                     Self::Each => 0,
                     _ => number,
@@ -267,7 +268,7 @@ fn run_sum(
     let (milliseconds, got) = reduce()?;
     let (sums, behind) = got.split_at(right.len());
     if let Some(found) = elements(dtype, &right, sums) {
-        // No second try: the other ranks may have right sums, and would not come to it.
+        // No second try: the other ranks may have correct sums, and would not take part in it.
         let data = Box::new(describe_error(
             lane.name(),
             DataLocation::Result,
@@ -287,8 +288,8 @@ fn run_sum(
     }))
 }
 
-/// The ranks whose part is missing. Anything but zero where one rank alone has a number may be
-/// the mistake of another one, and then nobody is named; nor if all parts are missing.
+/// The ranks whose part is missing. A nonzero element may be the mistake of another rank than its
+/// owner, and then no rank is named; nor if all parts are missing.
 fn missing_ranks(lane: Lane, right: &[u8], got: &[u8], ranks: u32) -> Vec<u32> {
     if lane != Lane::Each {
         return Vec::new();
@@ -337,7 +338,7 @@ mod tests {
         assert!(from_hex(&text.replace('a', "x")).is_none());
     }
 
-    /// Sums of as many ranks as there may be are exact, and a lost part shows and has a name.
+    /// Sums of the maximum number of ranks are exact, and a lost part is detected and attributed.
     #[test]
     fn a_lost_part_has_a_name() {
         for ranks in [2u32, 3, 8, 16] {
@@ -361,7 +362,7 @@ mod tests {
                 assert!(elements(dtype, &right, &got).is_some(), "{lane:?} {ranks}");
                 let named = if lane == Lane::Each { vec![lost] } else { vec![] };
                 assert_eq!(missing_ranks(lane, &right, &got, ranks), named, "{lane:?} {ranks}");
-                // A number too many may be anybody's, and no sum at all is everybody's.
+                // An extra number may come from any rank, and a missing sum from all.
                 let mut wrong = right.clone();
                 wrong[40] ^= 1;
                 assert!(missing_ranks(lane, &right, &wrong, ranks).is_empty());

@@ -1,8 +1,8 @@
-//! Stage 4: a kernel of our own, compiled on this machine, adds on every vector core.
+//! Stage 4: a bundled kernel, compiled on this machine, adds on every Vector Core.
 //!
-//! It shows what the installed operators cannot: which core a wrong number comes from, and that
-//! compiler, loader and launch work together. A call that fails here may be due to any of these;
-//! wrong numbers are wrong, as everywhere.
+//! Unlike the installed operators, it shows which core computed a wrong number, and that compiler,
+//! loader and launch work together. A failed call may be caused by any of these; wrong numbers are
+//! errors, as in all stages.
 
 use std::ffi::CStr;
 use std::path::Path;
@@ -18,23 +18,24 @@ use crate::vendor::{Buffer, Kernel};
 use base::chip::ChipFamily;
 use probe_numbers::{Exact, POISON, SEEDS, addition, elements};
 
-/// The kernel, as the compiler gets it.
+/// The source of the kernel for the compiler.
 const SOURCE: &str = include_str!("../kernel/probe_add.asc");
 /// The name of its entry.
 const ENTRY: &CStr = c"ascend_doctor_probe_add";
-/// The name of the program: the compiler takes the language from its end.
+/// The name of the program: the compiler derives the language from its extension.
 const PROGRAM: &CStr = c"ascend_doctor_probe_add.asc";
 /// Elements that one block adds: `TILE * TILES` of the source.
 const STRIPE: usize = 8192;
-/// More cores than any chip has; a larger number is no answer.
+/// More cores than any chip has; a larger number is invalid.
 const MAX_CORES: u32 = 4096;
-/// What makes a kernel of one for vector cores alone, up to 9.0.
+/// Restricts a kernel to Vector Cores, up to 9.0.
 const TASK_TYPE: &str = "    KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);\n";
-/// The qualifiers of its entry there, and what 9.1 has in their place and in that of the line above.
+/// The qualifiers of its entry for these versions, and the replacement in 9.1 for them and the line
+/// above.
 const QUALIFIERS: [&str; 2] = ["__global__ __aicore__ void", "__global__ __vector__ void"];
 
-/// The source with the entry of this form: the one that all versions from 8.3 on take, or the one
-/// that 9.1 brought.
+/// The source with the entry in one form: the one that all versions from 8.3 on accept, or the one
+/// introduced in 9.1.
 fn source(vector: bool) -> String {
     if !vector {
         return SOURCE.to_owned();
@@ -99,7 +100,7 @@ fn lacks_compiler_parts() -> bool {
     cache::has_compiler_parts() == Some(false)
 }
 
-/// A kernel that was kept, or a new one. Whether it was kept.
+/// A kernel, from the cache or compiled, and whether it is from the cache.
 fn load_or_compile(probe: &Probe<'_>, arch: &str) -> Result<(Kernel, bool), Fault> {
     let option = format!("--npu-arch={arch}");
     let dir = probe.order.cache.as_deref().map(Path::new);
@@ -111,15 +112,14 @@ fn load_or_compile(probe: &Probe<'_>, arch: &str) -> Result<(Kernel, bool), Faul
         if let Ok(kernel) = probe.vendor.load_kernel(&binary, ENTRY) {
             return Ok((kernel, true));
         }
-        // It may be the file: once more with a new one.
+        // The file may be the cause: try once more with a new one.
         cache::remove(dir, &key);
     }
     let text = |text: &str| {
         std::ffi::CString::new(text).expect("the source and the option have no zero in them")
     };
     let compile = |vector| probe.vendor.compile(&text(&source(vector)), PROGRAM, &text(&option));
-    // What a compiler refuses in one form it may take in the other. If it refuses both, the first
-    // refusal is the one to report.
+    // A compiler may accept the other form. If it rejects both, the first rejection is reported.
     let binary = match compile(false) {
         Err(refusal @ Fault::Call { code: COMPILATION, .. }) => {
             compile(true).map_err(|_| refusal)?
@@ -136,7 +136,7 @@ fn load_or_compile(probe: &Probe<'_>, arch: &str) -> Result<(Kernel, bool), Faul
     Ok((kernel, false))
 }
 
-/// Adds once, or twice if it was wrong: how long it took.
+/// Adds once, or twice if the result was wrong. Returns the time.
 fn run_add(
     probe: &Probe<'_>,
     kernel: &Kernel,
@@ -176,7 +176,7 @@ fn run_add(
     Ok(milliseconds)
 }
 
-/// Which blocks were wrong.
+/// The blocks with wrong results.
 fn find_faulty_blocks(
     data: DataError,
     right: &[u8],
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
     use crate::protocol::Pattern;
 
-    /// The host counts with the sizes that stand in the source, and looks for its entry.
+    /// The host uses the sizes in the source, and looks for its entry.
     #[test]
     fn host_and_kernel_agree() {
         let number = |name: &str| -> usize {
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(number("TILE") * 4 % 32, 0, "memory is moved by 32 bytes");
         assert!(SOURCE.contains(&format!(" {}(GM_ADDR one", ENTRY.to_str().unwrap())));
         assert!(!SOURCE.contains('\0') && SOURCE.is_ascii());
-        // Each form has one of the two ways to say that the kernel is for vector cores.
+        // Each form has one of the two ways to restrict the kernel to Vector Cores.
         let [old, new] = [source(false), source(true)];
         assert!(old.contains(TASK_TYPE) && old.contains(QUALIFIERS[0]));
         assert!(!new.contains("KERNEL_TASK_TYPE") && !new.contains(QUALIFIERS[0]));

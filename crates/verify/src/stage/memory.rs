@@ -1,7 +1,7 @@
-//! Stage 2: what is copied to the device and back, or within it, is what it was.
+//! Stage 2: data that is copied to the device and back, or within it, is unchanged.
 //!
-//! Every word holds its own address, so that exchanged pages show; a second round holds the
-//! complement, so that every bit of the memory was 0 and 1. Nothing computes here.
+//! Every word contains its own address, so that swapped pages are detected; a second round writes
+//! the complement, so that every bit of the memory was 0 and 1. No computation takes place.
 
 use super::{GUARD, GUARD_SIZE, Probe, compare_retry, data_fault};
 use crate::protocol::{DataLocation, Event, Fault, Level, Stage};
@@ -9,7 +9,7 @@ use crate::reporter::{Measurements, StageAborted, StepResult};
 use crate::vendor::Buffer;
 use probe_numbers::{Difference, POISON, addresses, compare};
 
-/// How often memory is taken to see whether it comes back.
+/// The number of times memory is allocated to check that it is released.
 const ROUNDS: usize = 4;
 
 /// Runs the stage.
@@ -27,9 +27,9 @@ pub fn run_memory(probe: &Probe<'_>) -> Result<(), StageAborted> {
     step("given back", &|| check_release(probe, size))
 }
 
-/// Takes memory and gives it back some times, and reports if it is not there again. The first
-/// round may leave a pool behind, and once may be another process: every later round has to lose
-/// all that it took.
+/// Allocates and frees memory several times, and reports memory that does not become available
+/// again. The first round may leave a pool behind, and one loss may be caused by another process:
+/// every later round has to lose all that it allocated.
 fn check_release(probe: &Probe<'_>, size: usize) -> Result<StepResult, Fault> {
     let vendor = probe.vendor;
     let mut free = Vec::new();
@@ -45,12 +45,12 @@ fn check_release(probe: &Probe<'_>, size: usize) -> Result<StepResult, Fault> {
     Ok(StepResult::Passed(Measurements::default()))
 }
 
-/// Whether what is free becomes less by `size` with every step.
+/// Whether the free memory decreases by `size` with every step.
 fn is_leaking(free: &[usize], size: usize) -> bool {
     free.windows(2).all(|pair| pair[0].saturating_sub(pair[1]) >= size)
 }
 
-/// Compares words, and says where a word of another address stands.
+/// Compares words, and reports the position of a word with another address.
 pub(super) fn compare_words(expected: &[u8], got: &[u8]) -> Option<Difference> {
     compare(expected, got, 8, POISON, false, |word| {
         let word = word.try_into().map_or(0, u64::from_le_bytes);
@@ -61,7 +61,7 @@ pub(super) fn compare_words(expected: &[u8], got: &[u8]) -> Option<Difference> {
 fn copy_round_trip(probe: &Probe<'_>, size: usize, mask: u64) -> Result<StepResult, Fault> {
     let vendor = probe.vendor;
     let buffer = vendor.allocate(size + GUARD_SIZE)?;
-    // The guard is written with the rest, then the rest again, so that it alone is old.
+    // The guard is written first with the rest, then the rest again, so that only the guard is old.
     vendor.upload(&buffer, &vec![GUARD; size + GUARD_SIZE])?;
     let sent = addresses(size, mask);
     vendor.upload(&buffer, &sent)?;
@@ -90,7 +90,7 @@ fn copy_on_device(probe: &Probe<'_>, size: usize) -> Result<StepResult, Fault> {
     }))
 }
 
-/// Reads `buffer` back, all of it, and compares its beginning with what was sent.
+/// Reads all of `buffer` back, and compares its beginning with the sent data.
 fn check_buffer(
     probe: &Probe<'_>,
     operation: &str,
@@ -110,7 +110,7 @@ fn check_buffer(
     Ok(got)
 }
 
-/// Compares what stands behind `size` bytes with the guard.
+/// Compares the bytes behind `size` with the guard.
 fn check_guard(got: &[u8], size: usize, operation: &str) -> Result<(), Fault> {
     match compare_words(&[GUARD; GUARD_SIZE], &got[size..]) {
         None => Ok(()),
@@ -132,7 +132,8 @@ mod tests {
     fn a_leak_loses_with_every_round() {
         assert!(is_leaking(&[900, 800, 700, 600], 100));
         assert!(is_leaking(&[900, 790, 680, 0], 100));
-        // Once is another process, less is its growth, and more is no loss.
+        // A single loss is another process, a smaller one is its growth, and an increase is not a
+        // loss.
         assert!(!is_leaking(&[900, 800, 800, 700], 100));
         assert!(!is_leaking(&[900, 801, 702, 603], 100));
         assert!(!is_leaking(&[700, 800, 900, 1000], 100));

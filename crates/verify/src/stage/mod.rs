@@ -1,4 +1,4 @@
-//! What is tried on a device: one file per stage.
+//! The tests of a device: one file per stage.
 
 mod compute;
 mod fabric;
@@ -23,30 +23,30 @@ use super::reporter::Reporter;
 use super::vendor::Vendor;
 use probe_numbers::Difference;
 
-/// What stands behind output memory: nothing may change it.
+/// The guard bytes behind output memory, which must not change.
 pub const GUARD: u8 = 0x5a;
-/// How much of it, in bytes.
+/// The size of the guard, in bytes.
 pub const GUARD_SIZE: usize = 4096;
 
-/// A device that is being tried.
+/// A device under test.
 pub struct Probe<'a> {
     /// The libraries.
     pub vendor: &'a Vendor,
-    /// The way to the parent.
+    /// The connection to the parent.
     pub reporter: &'a Reporter,
-    /// What to do.
+    /// The order.
     pub order: &'a Order,
-    /// The stream that everything runs on.
+    /// The stream for all operations.
     pub stream: Stream,
-    /// The chip, as the runtime names it.
+    /// The chip name from the runtime.
     pub soc: String,
-    /// How many cube cores the runtime reports.
+    /// The number of Cube Cores that the runtime reports.
     pub cube_cores: Option<u32>,
-    /// How many vector cores the runtime reports.
+    /// The number of Vector Cores that the runtime reports.
     pub vector_cores: Option<u32>,
 }
 
-/// GB/s of `bytes` in that time.
+/// The speed in GB/s for `bytes` in this time.
 fn compute_speed(bytes: usize, milliseconds: f64) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "sizes are far below 2^52")]
     let bytes = bytes as f64;
@@ -54,13 +54,13 @@ fn compute_speed(bytes: usize, milliseconds: f64) -> Option<f64> {
 }
 
 impl Probe<'_> {
-    /// Waits for the stream: less long than the parent waits for us.
+    /// Waits for the stream: for a shorter time than the parent's limit.
     pub fn wait(&self) -> Result<(), Fault> {
         let limit = i32::try_from(self.order.silence_ms / 4 * 3).unwrap_or(i32::MAX);
         self.vendor.synchronize(self.stream, limit.max(1))
     }
 
-    /// Runs work on the stream and waits: how long it took by the events of the device.
+    /// Runs work on the stream, waits, and returns its time by the events of the device.
     pub fn measure_time(&self, work: impl FnOnce() -> Result<(), Fault>) -> Result<f64, Fault> {
         let (start, end) = (self.vendor.create_event()?, self.vendor.create_event()?);
         self.vendor.record(start, self.stream)?;
@@ -74,7 +74,7 @@ impl Probe<'_> {
     }
 }
 
-/// Makes a fault of a difference.
+/// Creates a fault from a difference.
 pub fn data_fault(
     operation: &str,
     what: DataLocation,
@@ -94,7 +94,7 @@ pub fn describe_error(
     DataError { operation: operation.to_owned(), what, found, again }
 }
 
-/// What a second try says about a first one that was wrong.
+/// Compares the second try with a wrong first one.
 pub fn compare_retry(first: &[u8], second: &[u8], expected: &[u8]) -> RetryResult {
     if second == expected {
         RetryResult::Right

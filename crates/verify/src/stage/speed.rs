@@ -1,4 +1,4 @@
-//! How fast copies are: the best of some rounds. Nothing is judged here.
+//! Measures the speed of copies: the best of several rounds. This module does not evaluate it.
 
 use std::time::Instant;
 
@@ -6,12 +6,12 @@ use super::{Probe, compute_speed};
 use crate::protocol::{Fault, Stage};
 use crate::reporter::{Measurements, StageAborted, StepResult};
 
-/// What is copied, in bytes.
+/// The size of a copy, in bytes.
 const SIZE: usize = 64 << 20;
-/// How often.
+/// The number of rounds.
 const ROUNDS: usize = 3;
 
-/// The directions: as the options name them, and the steps.
+/// The directions: the names in the options, and the steps.
 pub const DIRECTIONS: [(&str, &str); 3] = [
     ("h2d", "speed, host to device"),
     ("d2h", "speed, device to host"),
@@ -53,12 +53,12 @@ pub fn measure_speeds(probe: &Probe<'_>) -> Result<(), StageAborted> {
     })
 }
 
-/// The shortest of some rounds, in milliseconds.
+/// The shortest of several rounds, in milliseconds.
 fn measure_best(round: impl Fn() -> Result<f64, Fault>) -> Result<f64, Fault> {
     (0..ROUNDS).try_fold(f64::INFINITY, |best, _| round().map(|took| took.min(best)))
 }
 
-/// How long a copy takes that waits for its end, in milliseconds.
+/// The time of a synchronous copy, in milliseconds.
 fn measure_by_clock(copy: impl FnOnce() -> Result<(), Fault>) -> Result<f64, Fault> {
     let start = Instant::now();
     copy()?;

@@ -1,5 +1,5 @@
-//! Stage 6: the same under load, for minutes: a chip that is right when it is cool and idle may
-//! not be so when it draws full power, and most of its memory is used by no short test.
+//! Stage 6: the same under load, for minutes. A chip that is correct when cool and idle may fail at
+//! full power, and no short test uses most of its memory.
 
 use std::time::{Duration, Instant};
 
@@ -16,17 +16,17 @@ use probe_numbers::{Case, POISON, SEEDS, Shape, addresses, large_product};
 
 /// Sizes of the matrices: the first that takes more than [`ROUND`] is used, or the largest.
 const SIZES: [usize; 4] = [512, 1024, 2048, 4096];
-/// What one product may take, in milliseconds.
+/// The maximum time of one product, in milliseconds.
 const ROUND: f64 = 2.0;
-/// How long the device computes between two looks at the result, in milliseconds.
+/// The computing time of the device between two checks of the result, in milliseconds.
 const BATCH: f64 = 1000.0;
-/// The most products between two looks.
+/// The maximum number of products between two checks.
 const MAX_BATCH: usize = 4096;
-/// Bytes that are written and read at a time.
+/// The number of bytes written and read at a time.
 const CHUNK: usize = 64 << 20;
-/// The most samples of the speed.
+/// The maximum number of samples of the speed.
 const SAMPLES: u32 = 240;
-/// Of the free memory, how much is used.
+/// The used share of the free memory.
 const SHARE: (usize, usize) = (9, 10);
 
 /// Runs the stage.
@@ -84,7 +84,7 @@ struct Load {
     memory: u64,
 }
 
-/// What one product works with.
+/// The data of one product.
 struct Work {
     size: usize,
     case: Case,
@@ -108,7 +108,7 @@ impl Work {
         [self.one, self.other, self.out].into_iter().try_for_each(|buffer| vendor.free(buffer))
     }
 
-    /// Multiplies so often, and gives the time of the device in milliseconds.
+    /// Multiplies `times` times, and returns the time of the device in milliseconds.
     fn multiply(&self, probe: &Probe<'_>, times: usize) -> Result<f64, Fault> {
         let vendor = probe.vendor;
         vendor.upload(&self.out, &vec![POISON; self.case.size])?;
@@ -121,7 +121,7 @@ impl Work {
                 let plan = vendor.plan_matmul(tensors[0], tensors[1], tensors[2])?;
                 let size = usize::try_from(plan.workspace).unwrap_or(usize::MAX);
                 if size > 0 && scratch.as_ref().is_none_or(|scratch| scratch.size() < size) {
-                    // What it replaces may be in use: it stays until the end of the process.
+                    // The replaced buffer may be in use, so it stays until the end of the process.
                     scratch = Some(vendor.allocate(size)?);
                 }
                 let room = scratch.as_ref().filter(|_| size > 0);
@@ -136,7 +136,7 @@ impl Work {
         Ok(milliseconds)
     }
 
-    /// Trillion operations a second.
+    /// Trillion operations per second.
     fn tflops(&self, times: usize, milliseconds: f64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
         let operations = (2 * self.size * self.size * self.size * times) as f64;
@@ -144,7 +144,8 @@ impl Work {
     }
 }
 
-/// When the speed is reported: often enough to see a change, and no more than [`SAMPLES`] times.
+/// The times at which the speed is reported: often enough to see a change, at most [`SAMPLES`]
+/// times.
 struct Samples {
     interval: f64,
     next: f64,
@@ -168,7 +169,7 @@ fn run_products(probe: &Probe<'_>, limit: Duration, load: &mut Load) -> Result<S
     let vendor = probe.vendor;
     let mut sizes = SIZES.into_iter();
     let mut work = Work::new(vendor, sizes.next().unwrap_or(512))?;
-    // The first one may be planned, compiled and loaded.
+    // The first one may include planning, compiling and loading.
     work.multiply(probe, 1)?;
     let mut one = work.multiply(probe, 1)?;
     for size in sizes {
@@ -225,7 +226,7 @@ fn run_products(probe: &Probe<'_>, limit: Duration, load: &mut Load) -> Result<S
 }
 
 /// Writes most of the free memory with its addresses and reads it back, then the complement.
-/// How many bytes that were.
+/// Returns the number of bytes.
 fn check_free_memory(probe: &Probe<'_>) -> Result<u64, Fault> {
     let vendor = probe.vendor;
     let (free, _) = vendor.memory_info()?;
@@ -234,7 +235,7 @@ fn check_free_memory(probe: &Probe<'_>) -> Result<u64, Fault> {
     let chunks: Vec<Buffer> =
         (0..count).map(|_| vendor.allocate(size)).collect::<Result<_, _>>()?;
     for mask in [0, u64::MAX] {
-        // The number of the chunk stands above the addresses in it.
+        // The number of the chunk is in the bits above the addresses in it.
         let content = |at: usize| addresses(size, mask ^ (at as u64) << 40);
         for (at, chunk) in chunks.iter().enumerate() {
             vendor.upload(chunk, &content(at))?;

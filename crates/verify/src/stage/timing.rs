@@ -1,6 +1,6 @@
-//! How long a device takes for what every device does: the same work, some times over. Nothing is
-//! judged here. The shortest time is the one to compare, since a busy host makes times longer and
-//! never shorter.
+//! Times operations that every device supports: the same work, several times. This module does not
+//! evaluate them. The shortest time is the one to compare, because a busy host makes times longer
+//! and never shorter.
 
 use std::time::Instant;
 
@@ -13,9 +13,9 @@ use crate::vendor::{Buffer, Operator};
 use base::chip::ChipFamily;
 use probe_numbers::{SEEDS, Shape, large_product};
 
-/// How often each is measured.
+/// The number of measurements of each operation.
 const ROUNDS: usize = 5;
-/// How often it is tried on a host that interrupts.
+/// The maximum number of attempts on a host that preempts.
 const MOST_ROUNDS: usize = 20;
 /// Bytes of a copy.
 const COPIED: usize = 4 << 20;
@@ -24,7 +24,7 @@ const SIZE: usize = 256;
 /// Elements of the addition whose launch is timed.
 const ADDED: usize = 1024;
 
-/// Times waiting for a stream without work.
+/// Times waiting for an idle stream.
 pub fn time_waiting(probe: &Probe<'_>) -> Result<(), StageAborted> {
     probe.reporter.run_step(Stage::Runtime, "times of waiting", || {
         report(probe, Measure::Synchronize, &mut || by_clock(|| probe.wait()))?;
@@ -68,7 +68,7 @@ pub fn time_operators(probe: &Probe<'_>) -> Result<(), StageAborted> {
         if let Some(dtype) = multiplied {
             time_product(probe, dtype)?;
         }
-        // Without a product, the addition is the work that is there.
+        // Without a product, the addition is the available work.
         match (added, multiplied) {
             (None, None) => Ok(StepResult::NotSupported(probe.soc.clone())),
             _ => Ok(passed()),
@@ -129,9 +129,9 @@ fn time_product(probe: &Probe<'_>, dtype: Dtype) -> Result<(), Fault> {
     buffers.into_iter().try_for_each(|buffer| vendor.free(buffer))
 }
 
-/// Measures some rounds, and reports their times. The first one, which may load something, counts
-/// as the others: it is never the shortest. A round in which the host took the processor away shows
-/// nothing: it is measured again, and if the host never lets a round be, nothing is reported.
+/// Measures several rounds, and reports their times. The first one, which may load something,
+/// counts like the others: it is never the shortest. A round in which the host preempted the thread
+/// is invalid: it is measured again, and if the host preempts every round, nothing is reported.
 fn report(
     probe: &Probe<'_>,
     measure: Measure,
@@ -162,7 +162,7 @@ fn report(
     Ok(())
 }
 
-/// How long work takes that waits for its end, in milliseconds.
+/// The time of synchronous work, in milliseconds.
 fn by_clock(work: impl FnOnce() -> Result<(), Fault>) -> Result<f64, Fault> {
     let start = Instant::now();
     work()?;

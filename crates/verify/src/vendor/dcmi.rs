@@ -1,7 +1,7 @@
-//! Device management of the driver: which cards there are, and how they are.
+//! Device management of the driver: the list of cards, and their states.
 //!
-//! Every function is optional, and one that fails leaves a gap: a container or a user without
-//! rights is refused some of them. Nothing here changes a device.
+//! Every function is optional, and a failing one leaves a gap: a container or an unprivileged user
+//! may not call all of them. No function here changes a device.
 
 use std::ffi::c_char;
 
@@ -11,21 +11,21 @@ use acl_abi::{BoardInfo, ChipInfo, EccInfo, ElabelInfo, HbmInfo, PcieInfo};
 use super::{Fault, Vendor};
 use crate::protocol::{Card, Health};
 
-/// The most cards of a machine (`MAX_CARD_NUM` of the header).
+/// The maximum number of cards of a machine (`MAX_CARD_NUM` of the header).
 const MAX_CARDS: usize = 64;
-/// The most chips of a card that are asked for.
+/// The maximum number of chips of a card that are queried.
 const MAX_CHIPS: i32 = 16;
 /// Bytes for a version.
 const VERSION: usize = 256;
 
-/// Calls a function that may be absent or refuse: whether it answered.
+/// Calls a function that may be absent or fail, and returns whether it succeeded.
 macro_rules! answers {
     ($vendor:expr, $name:ident($($arg:expr),* $(,)?)) => {
         $vendor.table.$name.is_some() && call!($vendor, $name($($arg),*)) == ACL_SUCCESS
     };
 }
 
-/// A text with its end.
+/// A text up to its terminating zero.
 fn text(bytes: &[u8]) -> Option<String> {
     let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
     let text = String::from_utf8_lossy(text);
@@ -40,7 +40,7 @@ impl Vendor {
         Ok(())
     }
 
-    /// The NPUs: numbers of cards, and of chips on them.
+    /// The NPUs: numbers of the cards, and of the chips on them.
     pub fn list_cards(&self) -> Result<Vec<(i32, i32)>, Fault> {
         let (mut count, mut cards) = (0, [0i32; MAX_CARDS]);
         try_call!(self, dcmi_get_card_list(&raw mut count, cards.as_mut_ptr(), 64));
@@ -51,7 +51,7 @@ impl Vendor {
             try_call!(self, dcmi_get_device_num_in_card(*card, &raw mut chips));
             for chip in 0..chips.clamp(0, MAX_CHIPS) {
                 let mut kind = NPU_TYPE;
-                // Without an answer it is what most are.
+                // If the call fails, assume the most common type.
                 let _ = answers!(self, dcmi_get_device_type(*card, chip, &raw mut kind));
                 if kind == NPU_TYPE {
                     found.push((*card, chip));
@@ -101,7 +101,7 @@ impl Vendor {
         }
         let mut version = [0u8; VERSION];
         let place = version.as_mut_ptr().cast::<c_char>();
-        // One byte less, so that the text has its end.
+        // One byte less, so that the text is terminated.
         if answers!(self, dcmi_get_driver_version(place, 255)) {
             found.driver = text(&version);
         }

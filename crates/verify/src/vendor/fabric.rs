@@ -1,4 +1,4 @@
-//! Between devices: access to each other's memory, and sums over all of them.
+//! Functions between devices: access to each other's memory, and sums over all of them.
 
 use std::ptr::null_mut;
 
@@ -9,8 +9,8 @@ use acl_abi::{Communicator, RootInfo, Stream};
 
 use super::{Buffer, Fault, Vendor};
 
-/// As `try_call!`, for functions of HCCL: their codes are others, and the runtime's message is
-/// not theirs alone.
+/// Like `try_call!`, for functions of HCCL: their codes differ, and the runtime's message may
+/// belong to another function.
 macro_rules! try_hccl {
     ($vendor:expr, $name:ident($($arg:expr),* $(,)?)) => {{
         let code = call!($vendor, $name($($arg),*));
@@ -38,7 +38,7 @@ impl Vendor {
         Ok(())
     }
 
-    /// Memory of the device of this thread that other devices can reach.
+    /// Memory of the device of this thread that other devices can access.
     pub fn allocate_shared(&self, size: usize) -> Result<Buffer, Fault> {
         let mut pointer = null_mut();
         try_call!(self, aclrtMalloc(&raw mut pointer, size, ACL_MEM_MALLOC_HUGE_FIRST_P2P));
@@ -48,10 +48,10 @@ impl Vendor {
         Ok(Buffer { pointer, size })
     }
 
-    /// Copies between the memory of devices, and waits until it is done.
+    /// Copies between the memory of devices, and waits for the end.
     ///
     /// # Panics
-    /// If it does not fit: the stages allocate what they copy.
+    /// If it does not fit: the stages allocate the memory that they copy.
     pub fn copy_over(&self, from: &Buffer, to: &Buffer, count: usize) -> Result<(), Fault> {
         assert!(count <= from.size && count <= to.size, "the rungs allocate what they copy");
         let kind = ACL_MEMCPY_DEVICE_TO_DEVICE;
@@ -59,14 +59,14 @@ impl Vendor {
         Ok(())
     }
 
-    /// What all ranks of a new communicator have to be given.
+    /// The information that all ranks of a new communicator need.
     pub fn create_root_info(&self) -> Result<Box<RootInfo>, Fault> {
         let mut info = Box::new(RootInfo { bytes: [0; 4108] });
         try_hccl!(self, HcclGetRootInfo(&raw mut *info));
         Ok(info)
     }
 
-    /// Joins the communicator, and waits until all have.
+    /// Joins the communicator, and waits until all ranks have joined.
     pub fn join_communicator(
         &self,
         ranks: u32,
@@ -85,7 +85,7 @@ impl Vendor {
     /// Puts the sum of `count` elements over all ranks on a stream.
     ///
     /// # Panics
-    /// If there are not as many: the stages allocate what they sum.
+    /// If there are fewer elements: the stages allocate the memory that they sum.
     pub fn all_reduce(
         &self,
         [from, to]: [&Buffer; 2],

@@ -1,4 +1,4 @@
-//! Kernels of our own: compiled by the vendor's run-time compiler, loaded, launched.
+//! Bundled kernels: compiled by the vendor's run-time compiler, loaded, launched.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::null_mut;
@@ -14,9 +14,9 @@ use acl_abi::{
 
 use super::{Buffer, Fault, MAX_MESSAGE, Vendor};
 
-/// The largest compiled kernel that is taken over, in bytes. Ours is some ten kilobytes.
+/// The maximum size of a compiled kernel, in bytes. Ours has some ten kilobytes.
 pub const MAX_BINARY: usize = 64 << 20;
-/// The longest log of the compiler that is read, in bytes; the end of it is reported.
+/// The maximum length of the compiler log that is read, in bytes; its end is reported.
 const MAX_LOG: usize = 16 << 20;
 
 /// A loaded kernel.
@@ -26,7 +26,7 @@ pub struct Kernel {
     function: KernelFunction,
 }
 
-/// How a kernel is given its arguments.
+/// The way of passing arguments to a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LaunchWay {
     /// As a list of the runtime (8.1 and later).
@@ -49,8 +49,8 @@ macro_rules! absent {
 }
 
 impl Vendor {
-    /// Functions that compiling, loading or launching a kernel needs and these libraries lack. For
-    /// loading and for launching there are several ways, of which one is enough.
+    /// Functions that compiling, loading or launching a kernel needs and these libraries do not
+    /// have. There are several ways of loading and launching, of which one is enough.
     pub fn missing_kernel_functions(&self) -> Vec<&'static str> {
         let mut lacks: Vec<&'static str> = absent![self;
             aclrtcCreateProg, aclrtcCompileProg, aclrtcGetBinDataSize, aclrtcGetBinData,
@@ -67,7 +67,8 @@ impl Vendor {
         lacks
     }
 
-    /// How many vector cores a device has, from the function that every version with kernels has.
+    /// The number of Vector Cores of a device, from the function that exists in every version with
+    /// kernels.
     pub fn vector_cores(&self, device: i32) -> Result<u32, Fault> {
         let mut cores = 0;
         let (device, what) = (device.cast_unsigned(), ACL_DEVICE_INFO_VECTOR_CORE_NUM);
@@ -75,7 +76,7 @@ impl Vendor {
         Ok(u32::try_from(cores).unwrap_or_default())
     }
 
-    /// The way of launching that these libraries have.
+    /// The way of launching that these libraries support.
     fn launch_way(&self) -> Option<LaunchWay> {
         let list: Vec<&str> = absent![self;
             aclrtKernelArgsInit, aclrtKernelArgsAppend, aclrtKernelArgsFinalize,
@@ -92,7 +93,7 @@ impl Vendor {
         }
     }
 
-    /// Compiles a program. That the compiler refuses it is a fault with the end of its log.
+    /// Compiles a program. A rejection by the compiler is a fault with the end of its log.
     pub fn compile(&self, source: &CStr, name: &CStr, option: &CStr) -> Result<Vec<u8>, Fault> {
         let mut program = RtcProgram::NULL;
         let (text, title) = (source.as_ptr(), name.as_ptr());
@@ -121,14 +122,15 @@ impl Vendor {
         Ok(binary)
     }
 
-    /// The end of what the compiler said.
+    /// The end of the compiler log.
     fn compile_log(&self, program: RtcProgram) -> Result<Option<String>, Fault> {
         let mut size = 0;
         try_call!(self, aclrtcGetCompileLogSize(program, &raw mut size));
         if size == 0 || size > MAX_LOG {
             return Ok(None);
         }
-        // One byte more than asked for: whether the end of the text is counted is nowhere said.
+        // One byte more than requested: it is not documented whether the size includes the
+        // terminator.
         let mut log = vec![0u8; size + 1];
         try_call!(self, aclrtcGetCompileLog(program, log.as_mut_ptr().cast()));
         let text = log.split(|byte| *byte == 0).next().unwrap_or_default();
@@ -150,7 +152,7 @@ impl Vendor {
             let place = &raw mut loaded;
             try_call!(self, aclrtBinaryLoadFromData(data, size, &raw const options, place));
         } else {
-            // The object keeps the bytes by their address: it lives as long as they do here.
+            // The object refers to the bytes by their address, so it must not outlive them.
             let object = call!(self, aclrtCreateBinary(data, size));
             if object == BinaryData::NULL {
                 return Err(self.null_fault("aclrtCreateBinary"));
@@ -168,7 +170,8 @@ impl Vendor {
         Ok(Kernel { binary: loaded, function })
     }
 
-    /// Puts a kernel on a stream, in so many blocks. Its arguments are the addresses of `buffers`.
+    /// Puts a kernel on a stream, with this number of blocks. Its arguments are the addresses of
+    /// `buffers`.
     pub fn launch_kernel(
         &self,
         kernel: &Kernel,
@@ -198,7 +201,8 @@ impl Vendor {
                 );
             }
             way => {
-                // The arguments have to stay until the kernel has run: they go with the process.
+                // The arguments have to stay until the kernel has run; the end of the process frees
+                // them.
                 let list = self.allocate(size)?;
                 let bytes: Vec<u8> =
                     addresses.iter().flat_map(|address| address.addr().to_ne_bytes()).collect();
@@ -237,7 +241,7 @@ impl Vendor {
         Ok(args)
     }
 
-    /// Takes a kernel away again.
+    /// Unloads a kernel.
     #[expect(clippy::needless_pass_by_value, reason = "it is gone afterwards")]
     pub fn unload_kernel(&self, kernel: Kernel) -> Result<(), Fault> {
         try_call!(self, aclrtBinaryUnLoad(kernel.binary));

@@ -1,10 +1,10 @@
-//! The vendor's libraries: loading them and calling them. The only module with `unsafe`.
+//! Loads and calls the vendor's libraries. The only module with `unsafe`.
 //!
-//! A function pointer is made from a symbol and used with the type that `acl_abi` declares,
-//! which a test compares with the official headers. Everything else is kept so that a call
-//! cannot be wrong on our side: lengths come from slices, objects from the library that takes
-//! them. What the library then does is its own; that is why this runs in a child process, and
-//! why nothing here frees in `Drop`: after a failure the process calls nothing more.
+//! A function pointer is created from a symbol and used with the type that `acl_abi` declares,
+//! which a test compares with the official headers. Everything else is designed so that a call
+//! cannot be wrong on our side: lengths come from slices, objects from the library that receives
+//! them. The library itself may still fail in any way, so this runs in a child process, and nothing
+//! here frees in `Drop`: after a failure the process makes no further call.
 #![expect(unsafe_code, reason = "calls functions that are looked up at run time")]
 
 use std::cell::RefCell;
@@ -17,9 +17,9 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL};
 
 use super::protocol::{Fault, LoadedLibrary};
 
-/// The most that is taken over of what the runtime says about a failure, in bytes.
+/// The maximum length of the runtime's message about a failure, in bytes.
 const MAX_MESSAGE: usize = 2000;
-/// What a library of the simulator exports.
+/// A symbol that the libraries of the simulator export.
 const SIMULATION: &CStr = c"ascsim_version";
 
 macro_rules! table {
@@ -32,8 +32,8 @@ macro_rules! table {
         }
 
         impl Table {
-            /// Takes from `library` what `group` lacks. Gives the required and the optional
-            /// functions that are still missing.
+            /// Adds functions of `group` that are missing so far from `library`. Returns the
+            /// required and the optional functions that are still missing.
             fn fill(&mut self, group: Group, library: &Library) -> [Vec<String>; 2] {
                 let mut missing = [Vec::new(), Vec::new()];
                 $(if group == Group::$group && self.$name.is_none() {
@@ -71,7 +71,7 @@ macro_rules! call {
         vendor.announce(stringify!($name));
         let start = ::std::time::Instant::now();
         // SAFETY: the type is the declared one; the wrappers below pass live objects of the same
-        // library, and pointers with the lengths of what they point to.
+        // library, and pointers with the lengths of their buffers.
         let returned = unsafe { function($($arg),*) };
         vendor.note_return($crate::vendor::Returned::status(&returned), start);
         returned
@@ -102,7 +102,7 @@ pub use kernel::{Kernel, MAX_BINARY};
 pub use operators::{Operator, Plan};
 pub use runtime::Buffer;
 
-/// What a function returns, as evidence: its status, where it is one.
+/// The return value of a function, as evidence: its status, if it is one.
 pub(crate) trait Returned {
     fn status(&self) -> Option<i32> {
         None
@@ -120,10 +120,10 @@ impl Returned for acl_abi::Tensor {}
 impl Returned for acl_abi::Scalar {}
 impl Returned for acl_abi::BinaryData {}
 
-/// Is told what is called next, and what became of it.
+/// Receives the next function, and the result of the last one.
 type Announce = Box<dyn FnMut(VendorCall<'_>)>;
 
-/// A moment of a call.
+/// An event of a call.
 #[derive(Debug, Clone, Copy)]
 pub enum VendorCall<'a> {
     /// This function is called next.
@@ -135,19 +135,19 @@ pub enum VendorCall<'a> {
 /// The loaded libraries.
 pub struct Vendor {
     table: Table,
-    /// Never closed, not even where all is over: threads of theirs may still run in them, and
-    /// what they do when they are unloaded says nothing about a device.
+    /// Never unloaded, not even at the end: threads of the libraries may still run in them, and
+    /// crashes during unloading are no evidence about a device.
     libraries: Vec<(&'static str, ManuallyDrop<Library>)>,
     announce: RefCell<Announce>,
     /// Whether any of them is a simulation.
     pub simulated: bool,
-    /// What was loaded, for the report.
+    /// The loaded libraries, for the report.
     pub loaded: Vec<LoadedLibrary>,
 }
 
 impl Vendor {
-    /// Nothing loaded yet. `announce` is told the name of every function before it is called, and
-    /// when it returned.
+    /// Creates a value without loaded libraries. `announce` receives the name of every function
+    /// before the call, and its return.
     pub fn new(announce: impl FnMut(VendorCall<'_>) + 'static) -> Self {
         Self {
             table: Table::default(),
@@ -166,8 +166,8 @@ impl Vendor {
         (self.announce.borrow_mut())(VendorCall::Returned(status, start.elapsed()));
     }
 
-    /// Loads the libraries of `group`: the first that is there, and the next where that one
-    /// lacks a required function.
+    /// Loads the libraries of `group`: the first one found, and the next one if the first does not
+    /// contain a required function.
     pub fn load(&mut self, group: Group, allow_simulated: bool) -> Result<(), Fault> {
         if cfg!(target_env = "musl") {
             return Err(Fault::Static);
@@ -181,7 +181,7 @@ impl Vendor {
                     return Err(Fault::BrokenLibrary { library: (*name).to_owned(), error });
                 }
             };
-            // SAFETY: the address is only asked for.
+            // SAFETY: only the existence of the address is checked.
             let marked =
                 unsafe { library.get::<*const c_void>(SIMULATION.to_bytes_with_nul()).is_ok() };
             if marked && !allow_simulated {
@@ -206,12 +206,12 @@ impl Vendor {
         }))
     }
 
-    /// Opens a library once: `None` if it is not there, an error if it cannot be loaded.
+    /// Opens a library once: `None` if it does not exist, an error if it cannot be loaded.
     fn open(&mut self, name: &'static str, group: Group) -> Result<Option<&Library>, String> {
         if !self.libraries.iter().any(|(open, _)| *open == name) {
             self.announce(&format!("dlopen {name}"));
-            // Programs link the runtime, and other libraries count on finding it: it is visible
-            // to all. Lazily, as frameworks do: a function that nobody calls must not matter.
+            // Programs link the runtime, and other libraries expect to find it, so it is visible to
+            // all. Lazily, as frameworks do: an unused function must not matter.
             let shared = matches!(group, Group::Acl | Group::Nnopbase);
             let flags = RTLD_LAZY | if shared { RTLD_GLOBAL } else { RTLD_LOCAL };
             // SAFETY: the library's constructors run; this process exists for that.
@@ -229,7 +229,7 @@ impl Vendor {
         Ok(Some(library_of(&self.libraries, name)))
     }
 
-    /// What the runtime says about the last failure.
+    /// The message of the runtime about the last failure.
     fn last_error(&self) -> Option<String> {
         let function = self.table.aclGetRecentErrMsg?;
         self.announce("aclGetRecentErrMsg");
@@ -255,15 +255,16 @@ fn read_text(pointer: *const c_char) -> Option<String> {
     if pointer.is_null() {
         return None;
     }
-    // SAFETY: the functions that return text return it with its end.
+    // SAFETY: the functions that return text return it with a terminating zero.
     let bytes = unsafe { CStr::from_ptr(pointer) }.to_bytes();
     let bytes = &bytes[..bytes.len().min(MAX_MESSAGE)];
     let text = String::from_utf8_lossy(bytes).trim().to_owned();
     (!text.is_empty()).then_some(text)
 }
 
-/// Lets C code print at once: what it prints would stay in a buffer until the buffer is full, and
-/// be another function's then, or nobody's, since this process ends without emptying it.
+/// Disables the buffering of C code: its output would stay in a buffer until the buffer is full,
+/// and be attributed to another function, or get lost, because this process ends without flushing
+/// it.
 pub fn disable_buffering() {
     /// `_IONBF` of `stdio.h`, the same in all C libraries for Linux.
     const UNBUFFERED: c_int = 2;
@@ -275,8 +276,8 @@ pub fn disable_buffering() {
     unsafe { setvbuf(stdout, std::ptr::null_mut(), UNBUFFERED, 0) };
 }
 
-/// Ends this process at once: what the vendor's libraries do at the end of a process is known to
-/// crash, and says nothing about a device.
+/// Ends this process at once: the exit handlers of the vendor's libraries are known to crash, which
+/// is no evidence about a device.
 pub fn exit_process(status: i32) -> ! {
     unsafe extern "C" {
         safe fn _exit(status: i32) -> !;

@@ -7,15 +7,15 @@ use acl_abi::{Executor, Scalar, Stream, Tensor};
 
 use super::{Buffer, Fault, Vendor};
 
-/// A plan of an operator, and the scratch memory that it wants, in bytes.
+/// A plan of an operator, and the size of its scratch memory in bytes.
 #[derive(Debug)]
 pub struct Plan {
     executor: Executor,
-    /// How much scratch memory [`Vendor::launch`] has to be given.
+    /// The size of the scratch memory for [`Vendor::launch`].
     pub workspace: u64,
 }
 
-/// Which operator a plan is for.
+/// The operator of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operator {
     /// `aclnnAdd`.
@@ -58,13 +58,13 @@ impl Vendor {
         Ok(tensor)
     }
 
-    /// Ends a tensor; its memory stays.
+    /// Destroys a tensor; its memory stays.
     pub fn destroy_tensor(&self, tensor: Tensor) -> Result<(), Fault> {
         try_call!(self, aclDestroyTensor(tensor));
         Ok(())
     }
 
-    /// A number, as the bytes of a value of `dtype`.
+    /// A scalar, from the bytes of a value of `dtype`.
     pub fn create_scalar(&self, mut value: [u8; 8], dtype: i32) -> Result<Scalar, Fault> {
         let scalar = call!(self, aclCreateScalar(value.as_mut_ptr().cast(), dtype));
         if scalar == Scalar::NULL {
@@ -73,7 +73,7 @@ impl Vendor {
         Ok(scalar)
     }
 
-    /// Ends it.
+    /// Destroys a scalar.
     pub fn destroy_scalar(&self, scalar: Scalar) -> Result<(), Fault> {
         try_call!(self, aclDestroyScalar(scalar));
         Ok(())
@@ -108,10 +108,10 @@ impl Vendor {
         Ok(Plan { executor, workspace })
     }
 
-    /// Puts a plan on a stream, with the scratch memory that it wants.
+    /// Puts a plan on a stream, with the scratch memory that it needs.
     ///
     /// # Panics
-    /// If the memory is less than the plan wants.
+    /// If the memory is smaller than the plan requires.
     #[expect(clippy::needless_pass_by_value, reason = "it is used up")]
     pub fn launch(
         &self,

@@ -27,19 +27,20 @@ impl Buffer {
     }
 }
 
-/// What the runtime tells of a device: its number in the driver, its physical number, its PCI address.
+/// The identity of a device according to the runtime: its logical ID in the driver, its physical
+/// ID, its PCI address.
 type RuntimeIdentity = (Option<i32>, Option<i32>, Option<String>);
 
-/// More cores than any chip has; a larger number is no answer.
+/// More cores than any chip has; a larger number is invalid.
 const MAX_CORES: u32 = 4096;
 
-/// A number of cores that a chip can have.
+/// A number of cores, if a chip can have it.
 fn plausible(value: i64) -> Option<u32> {
     u32::try_from(value).ok().filter(|count| (1..=MAX_CORES).contains(count))
 }
 
 impl Vendor {
-    /// Starts ACL. That it was started before is no failure.
+    /// Initializes ACL. A previous initialization is not a failure.
     pub fn init(&self) -> Result<(), Fault> {
         let code = call!(self, aclInit(null()));
         if code == ACL_SUCCESS || code == acl_abi::values::ACL_ERROR_REPEAT_INITIALIZE {
@@ -48,7 +49,7 @@ impl Vendor {
         Err(Fault::Call { function: "aclInit".to_owned(), code, message: self.last_error() })
     }
 
-    /// Ends ACL.
+    /// Finalizes ACL.
     pub fn finalize(&self) -> Result<(), Fault> {
         try_call!(self, aclFinalize());
         Ok(())
@@ -61,7 +62,7 @@ impl Vendor {
         Ok([major, minor, patch])
     }
 
-    /// The version of CANN, where the runtime tells it.
+    /// The version of CANN, if the runtime reports it.
     pub fn cann_version(&self) -> Result<Option<String>, Fault> {
         if self.table.aclsysGetCANNVersion.is_none() {
             return Ok(None);
@@ -74,14 +75,14 @@ impl Vendor {
             patch: [0; 64],
             reserved: [0; 128],
         });
-        // A package that it does not know is none of our concern.
+        // A package unknown to it is not an error here.
         let code = call!(self, aclsysGetCANNVersion(ACL_PKG_NAME_CANN, &raw mut *version));
         let text = version.version.split(|byte| *byte == 0).next().unwrap_or_default();
         let text = String::from_utf8_lossy(text).trim().to_owned();
         Ok(Some(text).filter(|text| code == ACL_SUCCESS && !text.is_empty()))
     }
 
-    /// How many devices this process may use.
+    /// The number of devices available to this process.
     pub fn count_devices(&self) -> Result<u32, Fault> {
         let mut count = 0;
         try_call!(self, aclrtGetDeviceCount(&raw mut count));
@@ -93,8 +94,9 @@ impl Vendor {
         Ok(read_text(call!(self, aclrtGetSocName())))
     }
 
-    /// What the runtime says of the identity of a device: the number that the driver gives it, its
-    /// physical number, its PCI address. What a version does not tell, or refuses, is absent.
+    /// The identity of a device according to the runtime: its logical ID in the driver, its
+    /// physical ID, its PCI address. Values that a version does not support, or refuses, are
+    /// `None`.
     pub fn identify(&self, device: i32) -> Result<RuntimeIdentity, Fault> {
         let (mut logic, mut physical, mut pci) = (None, None, None);
         let mut number = -1;
@@ -117,7 +119,7 @@ impl Vendor {
         if self.table.aclrtDeviceGetPCIBusId.is_some() {
             let mut address = [0u8; 32];
             let place = address.as_mut_ptr().cast();
-            // One byte less, so that the text has its end.
+            // One byte less, so that the text is terminated.
             if call!(self, aclrtDeviceGetPCIBusId(device, place, 31)) == ACL_SUCCESS {
                 let text = address.split(|byte| *byte == 0).next().unwrap_or_default();
                 let text = String::from_utf8_lossy(text).trim().to_ascii_lowercase();
@@ -128,7 +130,7 @@ impl Vendor {
         Ok((logic.filter(known), physical.filter(known), pci))
     }
 
-    /// How many cube cores and vector cores a device has, as far as the runtime tells.
+    /// The numbers of Cube Cores and Vector Cores of a device, as far as the runtime reports them.
     pub fn count_cores(&self, device: i32) -> Result<[Option<u32>; 2], Fault> {
         let device = device.cast_unsigned();
         let mut found = [None, None];
@@ -158,7 +160,7 @@ impl Vendor {
         Ok(())
     }
 
-    /// Gives it back.
+    /// Closes a device.
     pub fn reset_device(&self, device: i32) -> Result<(), Fault> {
         try_call!(self, aclrtResetDevice(device));
         Ok(())
@@ -169,7 +171,7 @@ impl Vendor {
         let (mut free, mut total) = (0, 0);
         try_call!(self, aclrtGetMemInfo(ACL_HBM_MEM, &raw mut free, &raw mut total));
         if total == 0 {
-            // Chips without HBM say so by zero.
+            // Chips without HBM report zero.
             let ddr = acl_abi::values::ACL_DDR_MEM;
             try_call!(self, aclrtGetMemInfo(ddr, &raw mut free, &raw mut total));
         }
@@ -186,19 +188,19 @@ impl Vendor {
         Ok(stream)
     }
 
-    /// Ends a stream.
+    /// Destroys a stream.
     pub fn destroy_stream(&self, stream: Stream) -> Result<(), Fault> {
         try_call!(self, aclrtDestroyStream(stream));
         Ok(())
     }
 
-    /// Waits for a stream, at most so many milliseconds.
+    /// Waits for a stream, at most this number of milliseconds.
     pub fn synchronize(&self, stream: Stream, milliseconds: i32) -> Result<(), Fault> {
         try_call!(self, aclrtSynchronizeStreamWithTimeout(stream, milliseconds));
         Ok(())
     }
 
-    /// A new event that notes times.
+    /// A new event that records times.
     pub fn create_event(&self) -> Result<Event, Fault> {
         let mut event = Event::NULL;
         try_call!(
@@ -211,13 +213,13 @@ impl Vendor {
         Ok(event)
     }
 
-    /// Ends an event.
+    /// Destroys an event.
     pub fn destroy_event(&self, event: Event) -> Result<(), Fault> {
         try_call!(self, aclrtDestroyEvent(event));
         Ok(())
     }
 
-    /// Notes when the stream comes here.
+    /// Records the time at which the stream reaches this point.
     pub fn record(&self, event: Event, stream: Stream) -> Result<(), Fault> {
         try_call!(self, aclrtRecordEvent(event, stream));
         Ok(())
@@ -230,7 +232,7 @@ impl Vendor {
         Ok(f64::from(milliseconds))
     }
 
-    /// Memory of the device.
+    /// Allocates memory of the device.
     pub fn allocate(&self, size: usize) -> Result<Buffer, Fault> {
         let mut pointer = null_mut();
         try_call!(self, aclrtMalloc(&raw mut pointer, size, ACL_MEM_MALLOC_HUGE_FIRST));
@@ -240,7 +242,7 @@ impl Vendor {
         Ok(Buffer { pointer, size })
     }
 
-    /// Gives it back.
+    /// Frees memory of the device.
     #[expect(clippy::needless_pass_by_value, reason = "it is gone afterwards")]
     pub fn free(&self, buffer: Buffer) -> Result<(), Fault> {
         let Buffer { pointer, .. } = buffer;
@@ -262,7 +264,7 @@ impl Vendor {
     /// Copies from the beginning of device memory.
     ///
     /// # Panics
-    /// If there is not as much: the stages allocate what they read.
+    /// If the device memory is smaller: the stages allocate the memory that they read.
     pub fn download(&self, from: &Buffer, to: &mut [u8]) -> Result<(), Fault> {
         assert!(to.len() <= from.size, "the rungs allocate what they read");
         let (kind, count) = (ACL_MEMCPY_DEVICE_TO_HOST, to.len());

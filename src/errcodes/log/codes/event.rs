@@ -1,5 +1,5 @@
-//! Events of a chip, in the words of the driver, of `npu-smi` and of cluster management; and the
-//! codes of the service that starts processes on a device.
+//! Chip events in the formats of the driver, of `npu-smi` and of cluster management, and the codes
+//! of the service that starts processes on a device.
 
 use data::causes;
 use std::sync::LazyLock;
@@ -14,14 +14,14 @@ use crate::log::prefix::{Keys, keys};
 use crate::log::role::Role;
 use crate::{cause_of, family, rows, table};
 
-/// The event as a whole, alone or as the first of a list, or as its three parts. Cluster management
-/// writes the key in words, in one word, and as a key of JSON.
+/// An event: complete, single or as the first of a list, or as its three parts. Cluster management
+/// writes the key as several words, as one word, and as a JSON key.
 const EVENT: &str = r#"(?-u)\b(?:[Ee]vent(?:[ _][Ii]d|id| ID)|[Ff]ault[ _]?[Cc]odes?|Error Code)"?(?: {0,40}[:=]| \[) {0,4}[\[" ]{0,3}(?:0x)?([0-9A-Fa-f]{8})\b|Node Type=0x([0-9a-fA-F]{1,3}); ?Sensor Type=0x([0-9a-fA-F]{1,2});[^\n]{0,160}event_state=(\d{1,3})\b"#;
 
 static EVENTS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(EVENT).expect("the expression is proved by a test"));
 
-/// What is in every such line.
+/// Keys; every such line contains one of them.
 static KEYS: Keys = keys![
     b"vent id",
     b"vent_id",
@@ -39,7 +39,7 @@ static KEYS: Keys = keys![
     b"Node Type=0x"
 ];
 
-/// What tells that an event is over.
+/// Texts that mark the end of an event.
 static OVER: Keys = keys![b"assertion:Recover", b"assertion: Recover", b"assertion=Recover"];
 
 /// The events of a line.
@@ -57,7 +57,7 @@ pub(super) fn find(line: &[u8]) -> Vec<StatedCode> {
             }
             let ((at, node), (_, sensor), (_, state)) =
                 (read_group(&found, 2), read_group(&found, 3), read_group(&found, 4));
-            // The environment is the device: host events have other words.
+            // The environment is the device: host events have other texts.
             let bits = |value: Option<u32>, width: u32| value.filter(|value| value >> width == 0);
             let (node, sensor) = (bits(hex(node), 11)?, bits(hex(sensor), 8)?);
             let state = bits(state.parse().ok(), 9)?;
@@ -66,8 +66,8 @@ pub(super) fn find(line: &[u8]) -> Vec<StatedCode> {
         .collect()
 }
 
-/// An event that is listed, or whose node or sensor is; where management does not act on it, it is
-/// no failure.
+/// An event that is listed, or has a listed node or sensor; if cluster management does not act on
+/// it, it is not a failure.
 fn state_event(id: u32, at: usize) -> Option<StatedCode> {
     let code = format!("0x{id:08X}");
     let row = table::find_rows(family("chip")?, &code).into_iter().next();
@@ -136,7 +136,7 @@ mod tests {
         ] {
             assert_eq!(found(line), [("0x80E01801".to_owned(), "hw.hbm_uce")], "{line}");
         }
-        // Not listed, but of a node that is.
+        // Not listed, but with a listed node.
         assert_eq!(found("event_id=0x80E01955")[0].1, "hw.device_event");
     }
 

@@ -1,7 +1,7 @@
-//! Codes in the words of programs that call CANN themselves: samples, bindings, tools.
+//! Codes in the texts of programs that call CANN themselves: samples, bindings, tools.
 //!
-//! Each has words of its own for the same return codes, and the words are common ones: what else
-//! the line says decides whether the number behind them is a code.
+//! These programs announce the same return codes with different, common words. The rest of the line
+//! decides whether the number behind a word is a code.
 
 use std::sync::LazyLock;
 
@@ -12,15 +12,15 @@ use super::registered_codes::{ACL_FAMILIES, find_code, has_acl_code, is_listed};
 use super::stated_code::StatedCode;
 use crate::log::prefix::{Keys, keys};
 
-/// What ends the word before a return code of ACL.
+/// Endings of the word before a return code of ACL.
 const WORDS: [&str; 4] = ["ret", "Ret", "ror", "ROR"];
-/// Words that others end like, too: only what is assigned to them is looked at.
+/// Endings that other words share: only a value assigned to such a word is examined.
 const ASSIGNED: [&str; 3] = ["int", "ode", "ult"];
-/// What stands between word and code.
+/// Separators between word and code.
 const BETWEEN: [&str; 8] = ["=", " = ", "= ", ":", ": ", " ", " is ", "["];
 
-/// The first digits of all return codes of ACL. The tables say so, but to read them takes longer
-/// than a short log does.
+/// The first digits of all return codes of ACL. The tables contain them, but reading the tables
+/// takes longer than reading a short log.
 const STARTS: [&str; 15] = [
     "100", "107", "145", "148", "161", "200", "207", "245", "300", "345", "361", "500", "507",
     "545", "561",
@@ -28,11 +28,11 @@ const STARTS: [&str; 15] = [
 
 /// A return code of ACL behind a word that announces one.
 const ACL: &str = r"(?-u)\b(?:acl_?)?(?:[rR]et(?:_?[cC]ode)?|(?:[eE]rror|ERROR)(?:[ _]?[cC]ode)?)(?: is| ?[:=])?[ \[(]{0,3}([1-9]\d{5})\b|\b(?:ret_int|(?:err)?[cC]ode|[rR]esult) ?= ?([1-9]\d{5})\b";
-/// The return code of an interface for media.
+/// The return code of a media interface.
 const DVPP: &str = r"(?-u)\b(?:[rR]et(?:_?[cC]ode)?|[eE]rr(?:or)?(?:[ _]?[cC]ode)?|fail(?:ed)?(?: with)?)\b[ :=,\[(]{1,4}(?:0[xX])?([aA]00[0-9a-fA-F]{5})\b";
-/// The number of GE for its own failures. Its number for any failure is listed nowhere.
+/// GE's number for its own failures. No table lists its number for a general failure.
 const GE: &str = r"(?-u)\bErrorNo: ?(\d{10})\(";
-/// What `hccl_test` prints of the interface that it called.
+/// The message of `hccl_test` about the interface that it called.
 const TEST: &str = r"(?-u)\b(hccl|acl) interface return err\b[^\n]{0,160}?\bretcode: ?(\d{1,6})\b";
 
 static ACL_WORDS: LazyLock<Regex> = LazyLock::new(|| compile_regex(ACL));
@@ -44,8 +44,8 @@ fn compile_regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the expression is proved by a test")
 }
 
-/// Whose interface a line is about, and that it failed. What CANN reports to its caller ends with the
-/// function that reports it.
+/// The line is about ACL, and the call failed. The reports of CANN to its caller end with the
+/// reporting function.
 static OF_ACL: LazyLock<Regex> = LazyLock::new(|| {
     compile_regex(r"(?-u)\b(?:acl|ACL|Acl)|NPU|Npu|npu|CANN|[aA]scend|\[FUNC:Report\w*Error\]")
 });
@@ -54,7 +54,7 @@ static DVPP_KEYS: Keys = keys![b"hi_mpi_", b"hi_dvpp_", b"himpi_"];
 static GE_KEYS: Keys = keys![b"ErrorNo:"];
 static TEST_KEYS: Keys = keys![b" interface return err"];
 
-/// The words with what stands behind them and the first digits of the codes.
+/// The words with their separators and the first digits of the codes.
 static LITERALS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let mut literals = Vec::with_capacity(WORDS.len() * BETWEEN.len() * STARTS.len());
     for word in WORDS {
@@ -70,18 +70,18 @@ static LITERALS: LazyLock<Vec<String>> = LazyLock::new(|| {
     literals
 });
 
-/// Literals, one of which every line with such a code holds.
+/// Literals; every line with such a code contains one of them.
 pub(super) fn literals() -> impl Iterator<Item = &'static str> {
     let keys = ["hi_mpi_", "hi_dvpp_", "himpi_", "ErrorNo:", " interface return err"];
     LITERALS.iter().map(String::as_str).chain(keys)
 }
 
-/// Whether a line tells of a failure.
+/// Whether a line reports a failure.
 pub(super) fn has_failed(line: &[u8]) -> bool {
     FAILED.is_in(line)
 }
 
-/// Whether `hccl_test` wrote the line: its `retcode` is of the interface that it names.
+/// Whether `hccl_test` wrote the line: its `retcode` belongs to the interface that it names.
 pub(super) fn is_of_test(line: &[u8]) -> bool {
     TEST_KEYS.is_in(line)
 }
@@ -171,7 +171,7 @@ mod tests {
             assert_eq!(found(line), [code], "{line}");
         }
         for line in [
-            // No failure, not of ACL, or not behind a word that announces a code.
+            // Not a failure, not of ACL, or not behind a word that announces a code.
             "aclrtMalloc ret = 100000",
             "the request failed, error 100000",
             "aclrtMalloc failed, size = 200000",

@@ -1,4 +1,4 @@
-//! What is to be said of each code that the tables have, as it is written in logs.
+//! The evidence of each listed code in the form in which logs write it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{LazyLock, OnceLock};
@@ -10,13 +10,13 @@ use crate::{Family, Kind, Link, Row, cause_of, families, rows};
 /// The families of the return codes of ACL.
 pub(super) const ACL_FAMILIES: [&str; 4] = ["acl_rt", "acl_api", "acl_ge", "aclnn"];
 
-/// Whether the codes of a family are what functions of ACL return.
+/// Whether functions of ACL return the codes of a family.
 pub(in crate::log) fn is_return_code(family: &str) -> bool {
     ACL_FAMILIES.contains(&family)
 }
 
-/// The codes of the runtime by their messages. A message of several codes stands for the cause that
-/// is the surest.
+/// The codes of the runtime by their messages. A message of several codes means the most certain
+/// cause.
 static REASONS: LazyLock<HashMap<&str, &StatedCode>> = LazyLock::new(|| {
     let mut reasons: HashMap<&str, &StatedCode> = HashMap::new();
     for family in families().iter().filter(|family| ["runtime", "acl_rt"].contains(&&*family.id)) {
@@ -35,7 +35,7 @@ static REASONS: LazyLock<HashMap<&str, &StatedCode>> = LazyLock::new(|| {
     reasons
 });
 
-/// A constant that is listed.
+/// A listed constant.
 pub(super) fn find_symbol(symbol: &str, at: usize) -> Option<StatedCode> {
     ACL_FAMILIES.iter().chain(&["hccl"]).find_map(|id| {
         let family = families().iter().find(|family| family.id == **id)?;
@@ -44,14 +44,14 @@ pub(super) fn find_symbol(symbol: &str, at: usize) -> Option<StatedCode> {
     })
 }
 
-/// `reason=[vector core exception]` is a code in words.
+/// `reason=[vector core exception]` is a code as text.
 pub(super) fn find_reason(reason: &str, at: usize) -> Option<StatedCode> {
     let stated = REASONS.get(reason)?;
     Some(StatedCode { at, ..(*stated).clone() })
 }
 
-/// The codes of ACL by the words that torch_npu has for them. Words of several codes stand for the
-/// cause that is the surest.
+/// The ACL codes by torch_npu's texts for them. A text of several codes means the most certain
+/// cause.
 static WORDS: LazyLock<HashMap<&str, &StatedCode>> = LazyLock::new(|| {
     let mut known: HashMap<&str, &StatedCode> = HashMap::new();
     let Some(family) = families().iter().find(|family| family.id == "torch_npu_text") else {
@@ -70,7 +70,7 @@ static WORDS: LazyLock<HashMap<&str, &StatedCode>> = LazyLock::new(|| {
     known
 });
 
-/// `[Error]: The aicpu execution is abnormal.` is a code in words.
+/// `[Error]: The aicpu execution is abnormal.` is a code as text.
 pub(super) fn find_words(words: &str, at: usize) -> Option<StatedCode> {
     let stated = WORDS.get(words.trim_end().trim_end_matches('.'))?;
     Some(StatedCode { at, ..(*stated).clone() })
@@ -94,8 +94,8 @@ const FAMILIES: [&str; 14] = [
     "dvpp",
 ];
 
-/// The codes of a family, as they are written in logs. A log has few of them: what is to be said of
-/// one is looked for when it is met.
+/// The codes of a family in the form of logs. The evidence of a code is looked up on first use,
+/// because a log contains few codes.
 struct Codes {
     family: &'static Family,
     rows: OnceLock<HashMap<String, (&'static Row, OnceLock<StatedCode>)>>,
@@ -120,7 +120,7 @@ impl Codes {
     }
 }
 
-/// The code of a family, if it is listed.
+/// The code of a family, if listed.
 pub(super) fn find_code(family: &str, code: &str, at: usize) -> Option<StatedCode> {
     Some(StatedCode { at, ..find_entry(family, code)?.clone() })
 }
@@ -140,7 +140,7 @@ pub(super) fn is_listed(family: &str, code: &str) -> bool {
     LISTED.get(family).is_some_and(|codes| codes.get(code).is_some())
 }
 
-/// Whether there is a number that is a return code of ACL.
+/// Whether the line contains a number that is a return code of ACL.
 pub(super) fn has_acl_code(line: &[u8]) -> bool {
     let mut at = 0;
     while at < line.len() {
@@ -160,7 +160,7 @@ pub(super) fn has_acl_code(line: &[u8]) -> bool {
 
 pub(super) fn new_stated_code(family: &'static Family, row: &Row) -> StatedCode {
     let link = cause_of(&family.id, &row.code).or_else(|| {
-        // What it becomes on its way to the user says it less exactly.
+        // The code that it becomes on its way to the user is less exact.
         let of = |family| row.becomes.iter().find_map(|code| cause_of(family, code));
         let becomes = of("acl_rt").or_else(|| of("ecode"))?;
         Some(Link { weight: becomes.weight.saturating_sub(2).max(1), ..becomes })
@@ -176,8 +176,8 @@ pub(super) fn new_stated_code(family: &'static Family, row: &Row) -> StatedCode 
     }
 }
 
-/// An E-code that no registry has: TBE and AscendC operators make some up. Its first letters say
-/// which module prints it, and where most codes of the module speak for one cause, so does it.
+/// An unregistered E-code: TBE and AscendC operators invent some. Its first letters identify the
+/// module, and if most codes of the module have one cause, so has this one.
 pub(super) fn find_related(code: &str, at: usize) -> Option<StatedCode> {
     let family = families().iter().find(|family| family.id == "ecode")?;
     if let Some(link) = cause_of("ecode", code) {
@@ -212,8 +212,9 @@ pub(super) fn find_related(code: &str, at: usize) -> Option<StatedCode> {
     })
 }
 
-/// What a code is in a failure, and its weight as of signatures. The layer nearest to the failure
-/// has the most specific codes: an E-code states more than the return code of the same call.
+/// The role of a code in a failure, and its weight on the scale of signatures. The layer nearest to
+/// the failure has the most specific codes: an E-code is more exact than the return code of the
+/// same call.
 pub(super) fn classify_code(family: &str, link: &Link) -> (Role, u8) {
     let cause = link.cause;
     if link.weight <= 1 || cause.role == crate::Role::Wrapper {

@@ -5,16 +5,16 @@ use crate::log::role::Role;
 /// A code that a line states.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::log) struct StatedCode {
-    /// The family, an id of `data/cann_errors.toml`, or `aicore` for register words.
+    /// The family, an id of `data/cann_errors.toml`, or `aicore` for error register values.
     pub family: &'static str,
     /// The code as its family spells it.
     pub spelled: String,
-    /// What it is due to, where it says so.
+    /// Its cause, if the code determines it.
     pub cause: Option<&'static str>,
-    /// What it is in the course of a failure.
+    /// Its role in a failure.
     pub role: Role,
-    /// How specific it is, as of signatures.
+    /// How specific it is, on the scale of signatures.
     pub weight: u8,
-    /// Where in the line it stands.
+    /// Its offset in the line.
     pub at: usize,
 }

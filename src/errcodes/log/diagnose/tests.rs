@@ -1,4 +1,4 @@
-//! How sure a diagnosis is, and what it would need to be surer.
+//! The confidence of a diagnosis, and the evidence that would raise it.
 
 use super::*;
 use crate::KnownFacts;

@@ -1,4 +1,4 @@
-//! Exceptions that no signature knows, by the traceback above them: what was raised, and where.
+//! Exceptions without a signature, by the traceback above them: the type and the location.
 
 use std::borrow::Cow;
 
@@ -13,8 +13,8 @@ use data::causes;
 /// The start of a frame.
 const FRAME: &[u8] = b"File \"";
 
-/// What the last line of a traceback says where [`examine`] finds nothing in it: that there was an
-/// exception, whatever its type is called. It begins at `start`.
+/// The result for the last line of a traceback in which [`examine`] finds nothing: an exception,
+/// whatever its type. The line begins at `start`.
 pub(in super::super) fn examine_raised<'a>(
     raw: &'a [u8],
     above: &[u8],
@@ -41,8 +41,8 @@ pub(in super::super) fn examine_raised<'a>(
     found
 }
 
-/// What a log says that ends inside of a traceback: where, and not what was raised. `tail` is its
-/// end; the place is that of the innermost frame there.
+/// The result for a log that ends inside a traceback: the location without the exception. `tail` is
+/// the end of the log; the location is that of its innermost frame.
 pub(in super::super) fn examine_cut(tail: &[u8]) -> Option<(Findings<'_>, usize)> {
     let at = memchr::memmem::rfind(tail, FRAME)?;
     let start = memchr::memrchr(b'\n', &tail[..at]).map_or(0, |end| end + 1);
@@ -59,13 +59,13 @@ pub(in super::super) fn examine_cut(tail: &[u8]) -> Option<(Findings<'_>, usize)
     Some((Findings { hits, clean: Cow::Borrowed(raw), ..Findings::default() }, start))
 }
 
-/// As which signature an exception is told that no other one knows.
+/// The signature for an exception without a more specific one.
 fn find_rule() -> Option<&'static Signature> {
     signatures().iter().find(|signature| signature.id == traceback::RULE)
 }
 
-/// The cause that an exception shows which was raised there: `rule` blames the script for whatever
-/// nothing else is known of. Without a traceback nobody can say that it was the script.
+/// The cause of an exception raised in `frame`: `rule` attributes exceptions with no better cause
+/// to the script. Without a traceback, the script cannot be blamed.
 pub(super) fn cause_of(rule: &Signature, frame: Option<&Frame>) -> String {
     let is_of_program = frame.map_or(rule.is_any_exception(), Frame::is_of_program);
     let found = match rule.cause.as_str() {

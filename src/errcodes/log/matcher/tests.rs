@@ -33,7 +33,7 @@ fn words_of_a_registered_message_are_not_read_otherwise() {
     let found = causes("EL0014: The operation is unsupported.");
     assert!(found.iter().all(|cause| cause == "runtime.not_supported"), "{found:?}");
     assert!(causes("The operation is unsupported.").contains(&general));
-    // What stands in the place of an argument says more than the message.
+    // The words in the place of an argument are more specific than the message.
     let line = "EZ9999: Tensor self not implemented for DT_DOUBLE";
     assert!(causes(line).contains(&general), "{line}");
 }
@@ -51,7 +51,7 @@ fn what_the_launcher_raises_says_only_that_a_process_failed() {
         assert_eq!(causes(line), ["framework.worker_died"], "{line}");
     }
     let line = "subprocess.CalledProcessError: Command 'lspci' returned non-zero exit status 1.";
-    // No traceback says whose command it was.
+    // Without a traceback, the owner of the command is unknown.
     assert_eq!(causes(line), ["framework.program_error"]);
     assert_eq!(causes("RuntimeError: Traceback (most recent call last):"), [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! What explains what, and which is the first: at the borders that the constants draw.
+//! Explanations and the choice of the first cause at the limits set by the constants.
 
 use super::*;
 use crate::log::line_fields::Fields;
@@ -11,11 +11,11 @@ const KERNEL: &str = "aicore.kernel_exception";
 const ADDRESS: &str = "aicore.illegal_gm_access";
 const BUFFER: &str = "hccl.buffsize_too_small";
 
-/// Two that do not explain each other.
+/// Two causes that do not explain each other.
 const SHOWN: &str = "env.permission";
 const STATED: &str = "tool.config_invalid";
 
-/// A line of a log: each rank writes one of its own, and times are in seconds.
+/// A line of a log: each rank writes its own, and times are in seconds.
 fn line(
     rank: u32,
     at: u64,
@@ -52,7 +52,7 @@ fn cause(name: &'static str, rank: u32, weight: u8, time: i64) -> Candidate<'sta
     Candidate::new(name, vec![line(rank, 1, name, weight, Role::Root, Some(time))])
 }
 
-/// By name: points, whether it is of another time, and what explains it.
+/// By name: points, whether it is stale, and its explanation.
 type Judged = BTreeMap<&'static str, (i32, bool, Option<&'static str>)>;
 
 fn judged(candidates: impl Into<Vec<Candidate<'static>>>) -> Judged {
@@ -63,7 +63,7 @@ fn judged(candidates: impl Into<Vec<Candidate<'static>>>) -> Judged {
     candidates.iter().map(|one| (one.cause, row(one))).collect()
 }
 
-/// A cause by one line of rank 0, without a time.
+/// A cause with one line of rank 0, without a time.
 fn told(name: &'static str, rule: &str, at: u64, weight: u8, role: Role) -> Candidate<'static> {
     let mut item = line(0, at, name, weight, role, None);
     let mut record = item.record.clone();
@@ -96,7 +96,7 @@ fn what_shows_a_cause_yields_to_what_states_one_beside_it() {
         (judged[SHOWN].0, judged[STATED].0)
     };
     assert_eq!(of(Role::Symptom, BLOCK, 31), (30, 31 + EARLIEST));
-    // In another message, the earlier one; so also what states something, or states it no less.
+    // In another message, the earlier one is first; so is a stated cause, or one of equal weight.
     assert_eq!(of(Role::Symptom, BLOCK + 1, 31), (30 + EARLIEST, 31));
     assert_eq!(of(Role::Root, BLOCK, 31), (30 + EARLIEST, 31));
     assert_eq!(of(Role::Symptom, BLOCK, 30), (30 + EARLIEST, 30));
@@ -116,7 +116,7 @@ fn a_consequence_comes_later_and_within_the_time_of_its_edge() {
     let explained = |from: i64, to: i64| {
         judged([cause(OOM, 0, 72, from), cause(DIED, 1, 60, to)])[DIED].2 == Some(OOM)
     };
-    // Clocks of machines differ by two minutes; the edge reaches 4000 s.
+    // The clocks of machines differ by two minutes; the edge reaches 4000 s.
     let apart = [-121, -120, 0, 4_000, 4_001].map(|apart| explained(0, apart));
     assert_eq!(apart, [false, true, true, true, false]);
 }
@@ -135,7 +135,7 @@ fn what_explains_may_be_told_a_little_less_exactly() {
     assert_eq!([47, 48, 49].map(explained), [false, true, true]);
 }
 
-/// What one rank did to its own kernel says nothing of the kernel of another.
+/// A failure of one rank's kernel does not explain that of another rank's kernel.
 #[test]
 fn an_edge_of_a_rank_stays_on_it() {
     let explained = |rank: u32, time: i64| {
@@ -160,14 +160,14 @@ fn of_two_that_explain_the_stronger_one_does() {
 
 #[test]
 fn an_hour_before_the_failure_is_another_time() {
-    // Nothing that comes of it comes so late.
+    // None of its consequences comes so late.
     let stale = |time: i64| judged([cause(BUFFER, 0, 72, 0), cause(OOM, 1, 50, time)])[BUFFER];
     assert!(!stale(3_600).1);
     assert_eq!(stale(3_601), (72 - STALE, true, None));
-    // What peers wait for may be longer ago.
+    // The cause of a wait may be longer ago.
     let found = judged([cause(OOM, 0, 72, 0), cause(DIED, 1, 50, 3_700)]);
     assert_eq!((found[OOM].1, found[DIED].2), (false, Some(OOM)));
-    // What is of another time explains nothing.
+    // A stale cause explains nothing.
     assert_eq!(judged([cause(BUFFER, 0, 72, 0), cause(KERNEL, 1, 72, 3_700)])[KERNEL].2, None);
 }
 
@@ -212,16 +212,16 @@ fn in_one_file_times_count_unless_they_are_about_equal() {
     let order = |a: Item<'_>, b: Item<'_>| is_not_later(&a, &b, SKEW);
     assert_eq!(order(at(9, Some(0)), at(1, Some(50))), Some(true));
     assert_eq!(order(at(1, Some(50)), at(9, Some(0))), Some(false));
-    // A log that several threads write is out of order by seconds.
+    // A log of several threads is out of order by seconds.
     assert_eq!(order(at(1, Some(5)), at(9, Some(0))), Some(true));
     assert_eq!(order(at(1, Some(6)), at(9, Some(0))), Some(false));
-    // Equal times, or none: the lines.
+    // Equal times, or none: the lines decide.
     for time in [Some(7), None] {
         assert_eq!(order(at(1, time), at(2, time)), Some(true));
         assert_eq!(order(at(2, time), at(2, time)), Some(true));
         assert_eq!(order(at(3, time), at(2, time)), Some(false));
     }
-    // Of two files without times nothing is known.
+    // The order of two files without times is unknown.
     let other = line(1, 1, OOM, 60, Role::Root, None);
     assert_eq!(order(at(1, None), other), None);
 }
@@ -261,7 +261,7 @@ fn a_warning_neither_precedes_nor_explains_a_failure() {
             assert_eq!(order(vec![warned(SHOWN, warning_at, 90), failure]), [STATED, SHOWN]);
         }
     }
-    // Of warnings alone, the more specific one is first.
+    // If all are warnings, the more specific one is first.
     assert_eq!(order(vec![warned(SHOWN, 1, 40), warned(STATED, 2, 80)]), [STATED, SHOWN]);
     // A warning does not explain a failure, even if a failure of that kind would.
     let edge = edges().iter().find(|edge| edge.scope == Scope::Rank).expect("an edge in a rank");
@@ -270,8 +270,8 @@ fn a_warning_neither_precedes_nor_explains_a_failure() {
     assert_eq!(found, [edge.to[0].as_str(), edge.from.as_str()]);
 }
 
-/// A line without a time has that of a line above it, which may be of another program: within a log
-/// its place counts.
+/// A line without a time inherits that of a line above it, which may be of another program: within
+/// a log, the position decides.
 #[test]
 fn inherited_times_do_not_order_the_lines_of_a_log() {
     let inherited = |at, time| {
@@ -282,7 +282,7 @@ fn inherited_times_do_not_order_the_lines_of_a_log() {
     assert_eq!(is_not_later(&inherited(2, 10), &inherited(6, 3), 0), Some(true));
     assert_eq!(is_not_later(&inherited(6, 3), &inherited(2, 10), 0), Some(false));
     assert_eq!(Candidate::new("x", vec![inherited(6, 3), inherited(2, 10)]).first().position, 2);
-    // Stated times tell which of two pasted logs came first.
+    // Stated times show which of two pasted logs came first.
     let stated = |at, time| line(0, at, "x", 50, Role::Root, Some(time));
     assert_eq!(is_not_later(&stated(2, 100), &stated(6, 3), 0), Some(false));
 }

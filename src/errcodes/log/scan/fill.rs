@@ -4,15 +4,15 @@ use std::io::{self, Read};
 
 use super::CHUNK;
 
-/// Fills the buffer up to its size; whether there may be more. Text in UTF-16, by its byte order
-/// mark, comes as UTF-8.
+/// Fills the buffer up to its size and returns whether there may be more. Converts UTF-16 text,
+/// detected by its byte order mark, to UTF-8.
 pub(super) fn fill(
     reader: &mut dyn Read,
     buffer: &mut Vec<u8>,
     decoder: &mut Option<encoding_rs::Decoder>,
     at_start: bool,
 ) -> io::Result<bool> {
-    // A carried line may fill the buffer nearly: there is always some room for more.
+    // A carried line may nearly fill the buffer, so leave some room.
     let goal = CHUNK.max(buffer.len() + CHUNK / 4);
     while buffer.len() < goal {
         let old = buffer.len();
@@ -49,7 +49,7 @@ pub(super) fn fill(
     Ok(true)
 }
 
-/// Whether a text can be UTF-16: digits and blanks have a byte that is zero in it.
+/// Whether a text can be UTF-16: digits and blanks then contain a zero byte.
 fn is_wide(text: &[u8]) -> bool {
     let head = &text[..text.len().min(512)];
     head.len() >= 2 && memchr::memchr_iter(0, head).count() * 12 >= head.len()

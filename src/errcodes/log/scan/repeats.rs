@@ -1,24 +1,25 @@
-//! Lines that a log repeats, but for their time: what the first one held is counted, not read again.
+//! Lines that a log repeats with other times: the hits of the first one are counted, not searched
+//! again.
 
 use foldhash::{HashMap, HashMapExt as _};
 
-/// As many different lines as are remembered of one log.
+/// The maximum number of different lines remembered per log.
 const MEMORY: usize = 1 << 15;
 
-/// What a line held.
+/// The hits of a line.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Held {
-    /// The keys of the hits that were kept.
+    /// The keys of the kept hits.
     pub kept: Vec<u64>,
-    /// How many were not.
+    /// The number of hits that were not kept.
     pub dropped: u64,
-    /// The operator that is computed on the CPU.
+    /// The operator computed on the CPU.
     pub fallback: Option<String>,
-    /// A hash of the frame above it, where that had a say.
+    /// A hash of the frame above it, if that influenced the result.
     pub frame: Option<u64>,
 }
 
-/// Lines by a hash of all but their time.
+/// Lines by a hash of everything but their time.
 #[derive(Debug)]
 pub(super) struct Repeats {
     lines: HashMap<u64, Held>,
@@ -35,7 +36,7 @@ impl Repeats {
         self.lines.get(&key)
     }
 
-    /// Remembers a line, as long as there is room.
+    /// Remembers a line while there is room.
     pub(super) fn remember(&mut self, key: u64, held: Held) {
         if self.lines.len() < MEMORY {
             self.lines.insert(key, held);
@@ -43,7 +44,7 @@ impl Repeats {
     }
 }
 
-/// The line around its first time of day: what lies before the date and after the fraction.
+/// The parts of a line around its first time of day: before the date and after the fraction.
 pub(super) fn without_time(line: &[u8]) -> (&[u8], &[u8]) {
     let mut from = 0;
     while let Some(at) = memchr::memchr(b':', &line[from..]) {

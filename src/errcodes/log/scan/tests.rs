@@ -25,7 +25,7 @@ fn lines_are_counted_over_the_pieces_in_which_a_log_is_read() {
     let report = scanned(text.as_bytes());
     assert_eq!(rules(&report), [("oom.torch", lines + 1, 1)]);
     assert_eq!(report.lines, lines + 2);
-    // The line itself names no time: the last one before it counts.
+    // The line itself has no time, so the last one before it counts.
     let time = report.records[0].hit.fields.time.unwrap().to_string();
     assert_eq!(time, "2025-05-12 20:55:44.705");
 }
@@ -52,7 +52,7 @@ fn an_exception_of_a_program_is_told_from_one_of_the_script() {
             assert_eq!(found, cause, "{path} {end}");
             assert!(said.iter().any(|(name, _)| *name == "frame"), "{path} {end}: {said:?}");
         }
-        // A log that ends inside of the traceback says where, and not what.
+        // A log that ends inside the traceback shows the location, not the exception.
         let (found, said) = raised(path, "");
         assert_eq!((found.as_str(), said.len(), said[0].0), (cause, 1, "frame"), "{path}");
     }
@@ -68,7 +68,7 @@ fn a_traceback_that_others_follow_is_no_cut_one() {
     assert_eq!(report.records[0].hit.text, "  File \"train.py\", line 3, in f");
 }
 
-/// A traceback whose exception no literal names.
+/// A traceback whose exception is in no literal.
 const TRACEBACK: &str = "step 1\nTraceback (most recent call last):\n  File \"train.py\", line 3, in f\n    f(x)\nsomelib.core.ShapeInvalid: Could not convert 'a'\nstep 2\n";
 
 #[test]
@@ -80,13 +80,13 @@ fn a_traceback_ends_with_an_exception_of_any_name() {
     assert_eq!(hit.text, "somelib.core.ShapeInvalid: Could not convert 'a'");
     assert!(hit.captures.contains(&("kind", "somelib.core.ShapeInvalid".to_owned())));
     assert!(hit.captures.contains(&("frame", "train.py:3 f".to_owned())), "{:?}", hit.captures);
-    // Line by line, as over the pieces of a long log.
+    // Line by line, as over the chunks of a long log.
     let mut scanner = Scanner::new("log", Limits::default());
     for line in TRACEBACK.split_inclusive('\n') {
         scanner.take(line.as_bytes());
     }
     assert_eq!(rules(&scanner.into_report()), [("py.any", 5, 1)]);
-    // One that a logger tells at a level at which the program went on.
+    // One that a logger writes at a level at which the program continued.
     let went_on =
         TRACEBACK.replace("Trace", "[WARNING] Trace").replace("somelib", "[WARNING] somelib");
     assert_eq!(rules(&scanned(went_on.replace("  File", "[WARNING]   File").as_bytes())), []);
@@ -184,7 +184,7 @@ impl Files for InMemory {
     }
 }
 
-/// Files of a directory, each with what was found in it, and the problems.
+/// Scans the files of a directory and returns each with its hits, and the problems.
 fn directory(files: &[(&str, &[u8])]) -> (Vec<(String, usize)>, Vec<String>) {
     let files = files.iter().map(|(name, content)| (format!("/{name}"), content.to_vec()));
     let files = InMemory(files.collect());

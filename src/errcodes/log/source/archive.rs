@@ -1,4 +1,4 @@
-//! Compressed files and archives, by what they begin with and not by their names.
+//! Compressed files and archives, detected by their first bytes and not by their names.
 
 use base::text::Text;
 use data::fault::{Value as _, quote};
@@ -10,18 +10,18 @@ use super::unpack::Packing;
 use super::{Problem, ProblemKind};
 use base::tarball;
 
-/// The most members that are read of one archive.
+/// The maximum number of members read from one archive.
 const MEMBERS: usize = 100_000;
-/// How much a compressed file may unpack to: this, or so many times its size.
+/// The limit of the unpacked size of a file: the larger of this and [`RATIO`] times its size.
 const UNPACKED: u64 = 1 << 30;
 const RATIO: u64 = 200;
 const BLOCK: usize = 512;
-/// The longest name of a member, in bytes: no system opens a longer one.
+/// The longest name of a member, in bytes: no operating system opens a longer one.
 const PATH: usize = 4096;
 
 type Visit<'a> = &'a mut dyn FnMut(&str, &mut dyn Read) -> io::Result<()>;
 
-/// What a file is, by its first bytes.
+/// The form of a file, by its first bytes.
 #[derive(Debug, PartialEq, Eq)]
 enum Form {
     Packed(Packing),
@@ -48,7 +48,7 @@ fn detect_form(head: &[u8]) -> Form {
     }
 }
 
-/// What a log is packed with, by its first bytes: nobody reads such lines.
+/// The compression of a log, by its first bytes: compressed lines cannot be read.
 pub fn detect_packer(head: &[u8]) -> Option<&'static str> {
     match detect_form(head) {
         Form::Packed(packing) => Some(packing.name()),
@@ -59,14 +59,14 @@ pub fn detect_packer(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether a file is an archive of files, packed or not, rather than one log.
+/// Whether a file is an archive of files, compressed or not, rather than one log.
 pub fn is_archive(source: impl Read) -> bool {
     let Ok((head, source)) = peek(source) else { return false };
     match detect_form(&head) {
         Form::Tar | Form::Zip => true,
         Form::Packed(packing) => {
             let mut inner = Vec::with_capacity(BLOCK);
-            // A damaged one is told where it is read.
+            // A damaged file is reported when it is read.
             let _ = packing.unpack(source).take(BLOCK as u64).read_to_end(&mut inner);
             tarball::is_tar(&inner)
         }
@@ -74,12 +74,12 @@ pub fn is_archive(source: impl Read) -> bool {
     }
 }
 
-/// How much is unpacked of a file of that many bytes at most.
+/// The maximum number of bytes unpacked from a file of this size.
 pub(super) fn unpack_limit(size: u64) -> u64 {
     UNPACKED.max(size.saturating_mul(RATIO))
 }
 
-/// Shows every log in `source` to `visit`; at most `budget` bytes are unpacked.
+/// Passes every log in `source` to `visit`; at most `budget` bytes are unpacked.
 pub(super) fn read(
     name: &str,
     mut source: impl Read + Seek,
@@ -88,7 +88,7 @@ pub(super) fn read(
 ) -> Vec<Problem> {
     let mut reader = Reader { problems: Vec::new(), budget, members: 0 };
     let mut head = Vec::with_capacity(BLOCK);
-    // What cannot be read fails again, where it is reported.
+    // A read error occurs again later, where it is reported.
     let _ = source.by_ref().take(BLOCK as u64).read_to_end(&mut head);
     if let Err(error) = source.rewind() {
         reader.add_damage(name, &error);
@@ -102,13 +102,13 @@ pub(super) fn read(
     reader.problems
 }
 
-/// As [`read`], of what cannot be read twice. It is as long as it is, so that what it unpacks to is
-/// limited by a fixed number.
+/// Like [`read`], for a source that can be read only once. Its size is unknown, so a fixed number
+/// limits the unpacked size.
 pub(super) fn read_once(name: &str, source: impl Read, visit: Visit<'_>) -> Vec<Problem> {
     let mut reader = Reader { problems: Vec::new(), budget: UNPACKED, members: 0 };
     match peek(source) {
         Ok((head, source)) => match detect_form(&head) {
-            // What is in it stands at its end.
+            // The directory of a zip archive is at its end.
             Form::Zip => reader.add_problem(name, ProblemKind::Unsupported, Text::same(ZIP)),
             Form::Plain => reader.read_plain(name, source, visit),
             _ => reader.read_any(name, source, 0, visit),
@@ -118,12 +118,12 @@ pub(super) fn read_once(name: &str, source: impl Read, visit: Visit<'_>) -> Vec<
     reader.problems
 }
 
-/// Why a zip archive is not read from a pipe.
+/// The reason why a zip archive is not read from a pipe.
 const ZIP: &str = "a zip archive is read from a file and not from a pipe";
 
 struct Reader {
     problems: Vec<Problem>,
-    /// How much may still be unpacked.
+    /// The number of bytes that may still be unpacked.
     budget: u64,
     members: usize,
 }
@@ -147,7 +147,7 @@ impl Reader {
         self.add_problem(name, kind, error.value());
     }
 
-    /// Reads what may be packed once more: `depth` counts the layers around it.
+    /// Reads a source that may be compressed again: `depth` counts the layers around it.
     fn read_any(&mut self, name: &str, source: impl Read, depth: usize, visit: Visit<'_>) {
         let (head, source) = match peek(source) {
             Ok(peeked) => peeked,
@@ -178,7 +178,7 @@ impl Reader {
 
     fn read_tar(&mut self, name: &str, source: impl Read, depth: usize, visit: Visit<'_>) {
         let read = tarball::each(source, |entry| {
-            // Links, devices and directories have no content of their own.
+            // Links, devices and directories have no content.
             if entry.header().entry_type().is_file() {
                 if !self.count_member(name) {
                     return ControlFlow::Break(());
@@ -192,7 +192,7 @@ impl Reader {
             }
             ControlFlow::Continue(())
         });
-        // What follows a damaged header cannot be found.
+        // The data behind a damaged header cannot be found.
         if let Err(error) = read {
             self.add_damage(name, &error);
         }
@@ -228,7 +228,7 @@ impl Reader {
         }
     }
 
-    /// Takes off what was unpacked. Where that was too much, the last problem is just that.
+    /// Deducts the unpacked bytes. If they exceeded the budget, the last problem is that limit.
     fn spend(&mut self, limited: &LimitedReader<'_>) {
         self.budget = self.budget.saturating_sub(limited.used);
         if let Some(problem) = self.problems.last_mut().filter(|_| limited.exceeded) {
@@ -236,7 +236,7 @@ impl Reader {
         }
     }
 
-    /// Counts a member of an archive; whether it may be read.
+    /// Counts a member of an archive, and returns whether it may be read.
     fn count_member(&mut self, name: &str) -> bool {
         self.members += 1;
         let may = self.members <= MEMBERS && self.budget > 0;
@@ -247,17 +247,17 @@ impl Reader {
     }
 }
 
-/// A stream of which the first block was read before.
+/// A stream whose first block was read before.
 type PeekedStream<R> = Chain<Cursor<Vec<u8>>, R>;
 
-/// The first block of a stream, and the stream as it was.
+/// The first block of a stream, and the complete stream.
 fn peek<R: Read>(mut source: R) -> io::Result<(Vec<u8>, PeekedStream<R>)> {
     let mut head = Vec::with_capacity(BLOCK);
     source.by_ref().take(BLOCK as u64).read_to_end(&mut head)?;
     Ok((head.clone(), Cursor::new(head).chain(source)))
 }
 
-/// A stream that fails where it becomes too long.
+/// A stream that fails if it becomes too long.
 struct LimitedReader<'a> {
     source: Box<dyn Read + 'a>,
     left: u64,
@@ -274,7 +274,7 @@ impl<'a> LimitedReader<'a> {
 impl Read for LimitedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.used >= self.left {
-            // Not an error where there is nothing more.
+            // Not an error if the source has ended.
             let mut one = [0_u8; 1];
             if self.source.read(&mut one)? == 0 {
                 return Ok(0);

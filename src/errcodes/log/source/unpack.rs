@@ -1,7 +1,7 @@
-//! Streams of packed bytes, unpacked: gzip, zstd, xz and bzip2.
+//! Unpacks compressed streams: gzip, zstd, xz and bzip2.
 //!
-//! All of it bounded: what a stream asks for before it has given anything is refused, and the caller
-//! limits how much it gives.
+//! All of it is bounded: memory that a stream requests before it has returned any data is refused
+//! above a limit, and the caller limits the output.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -12,12 +12,12 @@ use lzma_rust2::XzReader;
 use ruzstd::decoding::errors::{FrameDecoderError, FrameHeaderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// The most memory for a window of zstd, in bytes: `zstd -19` needs 8 MiB.
+/// The maximum memory for a window of zstd, in bytes: `zstd -19` needs 8 MiB.
 const WINDOW: u64 = 32 << 20;
-/// The most memory for xz, in KiB: `xz -9` needs 65 MiB.
+/// The maximum memory for xz, in KiB: `xz -9` needs 65 MiB.
 const XZ_MEMORY: u32 = 80 << 10;
 
-/// How a stream is packed.
+/// The compression of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
     Gzip,
@@ -27,7 +27,7 @@ pub(super) enum Packing {
 }
 
 impl Packing {
-    /// By the first bytes.
+    /// Detects the compression by the first bytes.
     pub(super) fn detect(head: &[u8]) -> Option<Self> {
         if head.starts_with(&[0x1f, 0x8b]) {
             Some(Self::Gzip)
@@ -42,7 +42,7 @@ impl Packing {
         }
     }
 
-    /// The name of the program that packs so.
+    /// The name of the program for this compression.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
@@ -52,7 +52,7 @@ impl Packing {
         }
     }
 
-    /// The name of a file without the ending of this packing.
+    /// The name of a file without the extension of this compression.
     pub(super) fn inner_name(self, name: &str) -> &str {
         let endings: &[&str] = match self {
             Self::Gzip => &[".gz", ".tgz"],
@@ -89,7 +89,7 @@ impl<R: BufRead> Zstd<R> {
         Self { source, decoder, in_frame: false }
     }
 
-    /// Begins the next frame, or skips one that holds no content. Returns whether there was one.
+    /// Begins the next frame, or skips one without content. Returns whether there was one.
     fn begin(&mut self) -> io::Result<bool> {
         if self.source.fill_buf()?.is_empty() {
             return Ok(false);
@@ -145,7 +145,7 @@ impl<R: BufRead> Read for Zstd<R> {
 mod tests {
     use super::*;
 
-    /// `RuntimeError: NPU out of memory\n`, packed by the program of that name.
+    /// `RuntimeError: NPU out of memory\n`, compressed by the program of each name.
     const PACKED: [(Packing, &[u8]); 3] = [
         (Packing::Zstd, include_bytes!("packed/line.zst")),
         (Packing::Xz, include_bytes!("packed/line.xz")),
@@ -164,14 +164,14 @@ mod tests {
         for (packing, bytes) in PACKED {
             assert_eq!(Packing::detect(bytes), Some(packing));
             assert_eq!(unpacked(packing, bytes).unwrap(), LINE.as_bytes(), "{packing:?}");
-            // Two packed logs, one appended to the other.
+            // Two compressed logs, one appended to the other.
             let twice = unpacked(packing, &[bytes, bytes].concat()).unwrap();
             assert_eq!(twice, LINE.repeat(2).as_bytes(), "{packing:?}");
             assert!(unpacked(packing, &bytes[..bytes.len() - 9]).is_err(), "{packing:?} cut");
         }
     }
 
-    /// A skippable frame holds what only its writer reads.
+    /// A skippable frame contains data that only its writer reads.
     #[test]
     fn frames_without_content_are_skipped() {
         let (packing, bytes) = PACKED[0];
@@ -187,14 +187,14 @@ mod tests {
                 for change in [1, 0x10, 0x80, 0xff] {
                     let mut damaged = bytes.to_vec();
                     damaged[at] ^= change;
-                    // What comes of it is the caller's: it must end, and not panic.
+                    // Any result is fine: it must end, and not panic.
                     drop(unpacked(packing, &damaged));
                 }
             }
         }
     }
 
-    /// A header of a few bytes that asks for gigabytes.
+    /// A header of a few bytes that requests gigabytes.
     #[test]
     fn a_window_of_gigabytes_is_refused() {
         let header = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xa8, 0x01, 0x00, 0x00];

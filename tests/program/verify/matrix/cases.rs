@@ -2,21 +2,21 @@
 
 use crate::verify::simulator::Installation;
 
-/// A fault, and what is expected.
+/// A fault, and the expected result.
 pub(super) struct Case {
     pub(super) class: &'static str,
-    /// Libraries of their own, for faults that lie in them.
+    /// Separate libraries, for faults in the libraries.
     pub(super) libraries: Option<Installation>,
-    /// With all parts of CANN.
+    /// Whether all parts of CANN are present.
     pub(super) complete: bool,
     pub(super) variables: Vec<(&'static str, String)>,
     pub(super) args: Vec<String>,
-    /// `ID message` of the first finding; none for what must not be found.
+    /// `ID message` of the first finding; `None` if there must be no finding.
     pub(super) found: Option<String>,
     pub(super) status: i32,
 }
 
-/// Functions with the rung that calls them first.
+/// Functions with the stage that calls them first.
 const FUNCTIONS: [(&str, &str); 29] = [
     ("aclInit", "runtime"),
     ("aclrtGetVersion", "runtime"),
@@ -49,7 +49,7 @@ const FUNCTIONS: [(&str, &str); 29] = [
     ("aclGetRecentErrMsg", "runtime"),
 ];
 
-/// What happens to data.
+/// Corruptions of data.
 const DAMAGE: [&str; 9] =
     ["flip", "flipmsb", "nan", "zero", "tail", "scale", "stale", "stripe", "swap"];
 
@@ -70,13 +70,13 @@ fn case(class: &'static str, fault: String, rung: &str, found: Option<String>) -
 }
 
 impl Case {
-    /// With one element type alone: what is tried with the others has no part in it.
+    /// With only one element type: the tests of the others are irrelevant.
     fn of(mut self, dtype: &str) -> Self {
         self.args.extend(["--dtype".to_owned(), dtype.to_owned()]);
         self
     }
 
-    /// With this much time for a call.
+    /// With this time limit for a call.
     fn within(mut self, seconds: &str) -> Self {
         self.args.extend(["--call-timeout".to_owned(), seconds.to_owned()]);
         self
@@ -96,7 +96,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases
 }
 
-/// Our own kernel: a call that fails there is undecided; wrong numbers and crashes are faults.
+/// The bundled kernel: a failed call is undecided; wrong numbers and crashes are faults.
 fn kernels(cases: &mut Vec<Case>) {
     let mut push = |class, fault: &str, found: &str, status| {
         let found = Some(found.to_owned());
@@ -152,15 +152,15 @@ fn kernels(cases: &mut Vec<Case>) {
     }
 }
 
-/// Between devices.
+/// Faults between devices.
 fn fabric(cases: &mut Vec<Case>) {
     let mut push = |class, fault: &str, found: &str| {
         let case = case(class, fault.to_owned(), "fabric", Some(found.to_owned())).within("4");
         let mut case = Case { complete: true, ..case };
-        // Who waits for a lost rank has to be told from it: by a third one.
+        // Identifying a lost rank among waiting ones requires a third rank.
         let devices = if class == "a rank is lost" { "3" } else { "2" };
         case.variables.push(("ASCSIM_DEVICES", devices.to_owned()));
-        // Ranks wait less long for one that does not come than the parent waits for them.
+        // Ranks wait for a missing one for a shorter time than the parent waits for them.
         let lost = fault.starts_with("HcclComm");
         case.variables.extend(lost.then(|| ("ASCSIM_CONNECT_MS", "1500".to_owned())));
         cases.push(case);
@@ -210,7 +210,7 @@ fn fabric(cases: &mut Vec<Case>) {
         push("a rank is lost", fault, found);
     }
     for damage in ["flip", "flipmsb", "zero", "stale", "tail", "swap"] {
-        // What is given is summed as it is: nothing of it is "not written".
+        // Contributions are summed unchanged, so "not written" does not apply to them.
         if !["stale", "tail"].contains(&damage) {
             let message = if damage == "zero" { "sum_from" } else { "sum" };
             push("wrong sum", &format!("part#1:{damage}"), &format!("VERIFY-FABRIC {message}"));
@@ -228,7 +228,7 @@ fn calls(cases: &mut Vec<Case>) {
         let pointer =
             ["aclrtGetSocName", "aclCreateTensor", "aclCreateScalar", "aclGetRecentErrMsg"]
                 .contains(&function);
-        // The text about a failure is asked for after one.
+        // The text about a failure is queried only after one.
         let with = |fault: String| match function {
             "aclGetRecentErrMsg" => format!("aclrtSetDevice:ret=507033;{fault}"),
             _ => fault,
@@ -251,7 +251,7 @@ fn calls(cases: &mut Vec<Case>) {
             ("hang", "hang", "VERIFY-HANG silent"),
         ] {
             let found = Some(message.to_owned());
-            // Work that does not end is noticed by the wait, which ends by itself before us.
+            // The wait detects work that does not end, and returns before the parent's limit.
             let found = if (function, action) == ("kernel", "hang") {
                 Some("VERIFY-COMPUTE call".to_owned())
             } else {
@@ -274,12 +274,12 @@ fn calls(cases: &mut Vec<Case>) {
     }
 }
 
-/// Every kind of damage, to copies and to results.
+/// Every kind of corruption, in copies and in results.
 fn data(cases: &mut Vec<Case>) {
     for damage in DAMAGE {
         let unwritten = ["tail", "stale"].contains(&damage);
         let message = if unwritten { "unwritten" } else { "wrong" };
-        // The second copy of the rung writes what the third reads back.
+        // The second copy of the stage writes the data that the third reads back.
         let found = Some("VERIFY-MEMORY wrong".to_owned());
         cases.push(case("copy to the device", format!("aclrtMemcpy@2:{damage}"), "memory", found));
         let found = Some("VERIFY-MEMORY intermittent".to_owned());
@@ -303,7 +303,7 @@ fn data(cases: &mut Vec<Case>) {
             "memory",
             found,
         ));
-        // Of each type the first kernel adds, and the second one multiplies.
+        // For each type, the first kernel adds, and the second one multiplies.
         for (dtype, at) in [("int32", 1), ("fp16", 1), ("fp16", 2), ("fp32", 1), ("fp32", 2)]
             .into_iter()
             .chain([("bf16", 1), ("bf16", 2)])
@@ -328,7 +328,7 @@ fn data(cases: &mut Vec<Case>) {
     }
 }
 
-/// Libraries that are missing, damaged or of another version.
+/// Missing or damaged libraries, or libraries of another version.
 fn libraries(cases: &mut Vec<Case>) {
     let mut push = |class, libraries, rung: &str, message: &str, status| {
         let found = (!message.is_empty()).then(|| format!("VERIFY-LOAD {message}"));
@@ -370,7 +370,7 @@ fn libraries(cases: &mut Vec<Case>) {
     push("newer version", Installation::new(), "compute", "", 0);
 }
 
-/// Machines without the device that was asked for.
+/// Machines without the requested device.
 fn machines(cases: &mut Vec<Case>) {
     let mut push = |class,
                     variables: &[(&'static str, &str)],
@@ -453,7 +453,7 @@ fn machines(cases: &mut Vec<Case>) {
     }
 }
 
-/// Memory that is given back and stays taken.
+/// Memory that is freed and stays allocated.
 fn leaks(cases: &mut Vec<Case>) {
     let mut push = |fault: &str, leaks: bool| {
         let found = leaks.then(|| "VERIFY-MEMORY leak".to_owned());
@@ -462,13 +462,13 @@ fn leaks(cases: &mut Vec<Case>) {
     };
     push("aclrtFree:leak", true);
     push("aclrtFree@5+:leak", true);
-    // Once, or at the end of the run: that need not be ours.
+    // Once, or at the end of the run: the loss may have another cause.
     push("aclrtFree@1:leak", false);
     push("aclrtFree@6:leak", false);
     push("aclrtFree@7+:leak", false);
 }
 
-/// What is odd and no fault.
+/// Unusual behavior that is not a fault.
 fn harmless(cases: &mut Vec<Case>) {
     let mut push = |fault: &str, found: Option<&str>| {
         let case = case("harmless", fault.to_owned(), "compute", found.map(str::to_owned));
