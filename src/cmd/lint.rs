@@ -57,8 +57,7 @@ fn read(path: &Path) -> anyhow::Result<Input> {
 
 /// The text of UTF-8, UTF-16 and GBK.
 fn decode(bytes: &[u8]) -> String {
-    let (encoding, bom) =
-        encoding_rs::Encoding::for_bom(bytes).unwrap_or((encoding_rs::UTF_8, 0));
+    let (encoding, bom) = encoding_rs::Encoding::for_bom(bytes).unwrap_or((encoding_rs::UTF_8, 0));
     let rest = &bytes[bom..];
     if bom == 0 && std::str::from_utf8(rest).is_err() {
         let (text, _, has_errors) = encoding_rs::GBK.decode(rest);

@@ -20,7 +20,8 @@ static CODE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b(?:E[A-Z]?[0-9]{4,5}|ERR[0-9]{5}|[1-9][0-9]{5})\b").expect("a constant")
 });
 static SYMBOL: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:ACL_ERROR|ACLNN_ERR|RT_ERROR|HCCL_E|ACL_ERR)_[A-Z0-9_]+\b").expect("a constant")
+    Regex::new(r"\b(?:ACL_ERROR|ACLNN_ERR|RT_ERROR|HCCL_E|ACL_ERR)_[A-Z0-9_]+\b")
+        .expect("a constant")
 });
 /// Six digits alone may be anything: these words make them a code.
 static CONTEXT: LazyLock<Regex> = LazyLock::new(|| {
@@ -34,17 +35,18 @@ static CAUSE: LazyLock<Regex> = LazyLock::new(|| {
 static ERROR_LINE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)^[-*>\s]*(?:\*\*|__)?(?:errors?|symptoms?|报错|错误|现象|症状)(?:信息)?(?:\*\*|__)?\s*[:：]").expect("a constant")
 });
-static OR_CODE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^(.+?)\s*(?:\bor\b|或|/)\s*[^/]*$").expect("a constant")
-});
+static OR_CODE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)^(.+?)\s*(?:\bor\b|或|/)\s*[^/]*$").expect("a constant"));
 /// What connects a code with its meaning.
 static MEANS: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)^[\s`*'”）)]*(?::|：|=|——|—|–|-\s|→|->|\(|（|\b(?:means?(?: that)?|indicates?|is|represents?|stands for)\b|表示|是指|代表|意味着|即|指的是|通常是|一般是|是)\s*[`*]*(.+)$")
         .expect("a constant")
 });
 static MEANING_HEAD: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)meaning|description|cause|reason|含义|描述|说明|原因|错误信息|错误类型|意义|type")
-        .expect("a constant")
+    Regex::new(
+        r"(?i)meaning|description|cause|reason|含义|描述|说明|原因|错误信息|错误类型|意义|type",
+    )
+    .expect("a constant")
 });
 static CODE_HEAD: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)code|error|symptom|错误|报错|现象|异常|返回值|症状").expect("a constant")
@@ -71,10 +73,12 @@ pub(super) fn read(document: &Document<'_>, found: &mut Vec<Statement>) {
         if line.place != Place::Output {
             push(line.number, number_of_symbol(&plain(line.text)));
         }
-        let Some(code) = only_code(line.text) else { continue };
+        let quoted = || quoted_code(line.text).filter(|_| line.place == Place::Code);
+        let Some(code) = only_code(line.text).or_else(quoted) else { continue };
         let claim = match line.place {
             Place::Prose | Place::Comment => claim_of_line(line, code),
-            Place::Heading | Place::Row | Place::Code | Place::Output | Place::Query => None,
+            Place::Code => claim_of_literal(document, index, code),
+            Place::Heading | Place::Row | Place::Output | Place::Query => None,
         };
         let claim = claim.or_else(|| claim_below(document, index));
         if let Some(claim) = claim {
@@ -90,7 +94,8 @@ fn only_code(text: &str) -> Option<&str> {
         .filter(|found| {
             let before = text[..found.start()].chars().next_back();
             let after = text[found.end()..].chars().next();
-            let joins = |c: Option<char>| c.is_some_and(|c| matches!(c, '-' | '/' | '.' | '#' | '%' | '_'));
+            let joins =
+                |c: Option<char>| c.is_some_and(|c| matches!(c, '-' | '/' | '.' | '#' | '%' | '_'));
             // `507015.` ends a sentence.
             let is_number = text[found.end()..].starts_with('.')
                 && text[found.end() + 1..].starts_with(|c: char| c.is_ascii_digit());
@@ -103,6 +108,17 @@ fn only_code(text: &str) -> Option<&str> {
         [code] if code.starts_with('E') || CONTEXT.is_match(text) => Some(code),
         _ => None,
     }
+}
+
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"["'](E[A-Z]?[0-9]{4,5}|[125]0[0-9]{4})["']"#).expect("a constant")
+});
+
+/// The only code in quotes of a line, if the tables have it: a key of a table in code.
+fn quoted_code(text: &str) -> Option<&str> {
+    let mut found = QUOTED.captures_iter(text).filter_map(|captures| captures.get(1));
+    let code = found.next()?.as_str();
+    (found.next().is_none() && !errcodes::look_up(code).is_empty()).then_some(code)
 }
 
 /// The claims of a row: a cell that is little more than a code, and the cell with its meaning.
@@ -126,7 +142,9 @@ fn claims_of_row<'a>(table: &Table, cells: &'a [String]) -> Vec<(&'a str, String
         let is_meaning = |index: &usize| {
             *index != at && table.head.get(*index).is_some_and(|head| MEANING_HEAD.is_match(head))
         };
-        let meaning = (0..cells.len()).find(is_meaning).or_else(|| Some(at + 1).filter(|next| *next < cells.len()));
+        let meaning = (0..cells.len())
+            .find(is_meaning)
+            .or_else(|| Some(at + 1).filter(|next| *next < cells.len()));
         if let Some(claim) = meaning.and_then(|at| cells.get(at)) {
             claims.push((code, claim.clone()));
         }
@@ -148,6 +166,31 @@ fn claim_of_line(line: &Line<'_>, code: &str) -> Option<String> {
     let captures = OR_CODE.captures(&rest)?;
     let is_other = !captures[1].contains(code);
     is_other.then(|| captures[1].to_owned())
+}
+
+/// A text in quotes with a space or a Chinese character: a sentence rather than a key.
+static LITERAL: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"["']([^"']*(?:[A-Za-z] [A-Za-z]|\p{Han})[^"']*)["']"#).expect("a constant")
+});
+
+/// The meaning in a table of code: the first sentence in quotes behind a code in quotes, or in the
+/// line below it.
+fn claim_of_literal(document: &Document<'_>, index: usize, code: &str) -> Option<String> {
+    let text = document.lines.get(index)?.text;
+    let at = text.find(code)? + code.len();
+    let rest = text.get(at..)?;
+    let is_key = rest.starts_with(['"', '\'']) || rest.trim_start().starts_with(':');
+    if !is_key {
+        return None;
+    }
+    let rest = rest.trim_start_matches(['"', '\'']);
+    let own = LITERAL.captures(rest).map(|captures| captures[1].to_owned());
+    own.or_else(|| {
+        let next = document.lines.get(index + 1).filter(|next| only_code(next.text).is_none())?;
+        let is_first = next.text.starts_with(['"', '\'']);
+        let captures = LITERAL.captures(next.text).filter(|_| is_first)?;
+        Some(captures[1].to_owned())
+    })
 }
 
 /// The cause that a heading or a quoted error states below it.
@@ -243,7 +286,7 @@ fn meaning(found: &Match) -> Text {
 
 /// A symbol and a number next to each other.
 static NUMBERED: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b([A-Z]+_[A-Z0-9_]+)\b[\s`]*(?:[=:：|,(（]|为|是|\bis\b)?[\s`]*([1-9][0-9]{5})\b|\b([1-9][0-9]{5})\b[\s`]*(?:[=:：|,(（]|\bis\b|是)?[\s`]*\b([A-Z]+_[A-Z0-9_]+)\b")
+    Regex::new(r"\b([A-Z]+_[A-Z0-9_]+)\b[\s`]*(?:[=:：|,(（]|为|是|\bis\b)[\s`]*([1-9][0-9]{0,5})\b|\b([1-9][0-9]{0,5})\b[\s`]*(?:[=:：|,(（]|\bis\b|是)[\s`]*\b([A-Z]+_[A-Z0-9_]+)\b")
         .expect("a constant")
 });
 
@@ -262,13 +305,26 @@ fn number_of_symbol(text: &str) -> Option<Judged> {
         .iter()
         .filter(|found| found.row.code.bytes().all(|byte| byte.is_ascii_digit()))
         .collect();
-    let Some(first) = decimal.first() else { return Some(Judged::undecided(says)) };
+    let Some(first) = decimal.first() else { return Some(other_symbol(symbol, code, says)) };
     let sources = vec![first.row.source.clone()];
     if decimal.iter().any(|found| found.row.code == code) {
         return Some(Judged::agrees(says, sources));
     }
     let right = &first.row.code;
     Some(Judged::contradicts(says, sources, lint_code::Number { code, right, symbol }.error()))
+}
+
+/// A symbol that no table has, next to a number that has another one.
+fn other_symbol(symbol: &str, code: &str, says: String) -> Judged {
+    let prefix = symbol.split('_').take(2).collect::<Vec<_>>().join("_");
+    let matches = errcodes::look_up(code);
+    let owner = matches.iter().find(|found| found.row.symbol.starts_with(&prefix));
+    let Some(found) = owner.filter(|_| code.len() == 6) else { return Judged::undecided(says) };
+    let sources = vec![found.row.source.clone()];
+    let right = &found.row.symbol;
+    let finding =
+        lint_code::Meaning { claim: symbol, code, meaning: meaning(found), symbol: right }.error();
+    Judged::contradicts(says, sources, finding)
 }
 
 #[cfg(test)]
@@ -293,6 +349,10 @@ mod tests {
             "```\nRuntimeError: NPU error, error code is 107002\n```\n\n**原因**：`LOCAL_RANK` 与实际 NPU 设备编号不匹配。",
             "错误码 507018 表示内存不足",
             "ACL_ERROR_RT_CONTEXT_NULL (107003)",
+            "| 107010 | ACL_ERROR_RT_DEV_ALREADY_RUNNING |",
+            "| ACL_ERROR_INVALID_PARAM | 1 |",
+            "```python\nadd(\"507018\", \"runtime\",\n    \"Device memory allocation failed\")\n```",
+            "```python\nCODES = {\n  \"507015\": \"error: out of memory on device\",\n}\n```",
         ] {
             assert_eq!(states(text), [Contradicts], "{text}");
         }

@@ -16,7 +16,8 @@ static DEFAULT_HEAD: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?i)\bdefault|默认|缺省").expect("a constant"));
 static DEFAULT: LazyLock<Regex> = LazyLock::new(|| {
     let lead = r"(?:\bdefaults?(?:\s+(?:values?|is|to|of|setting))*|默认(?:值|时间|时长)?(?:为|是)?|缺省(?:值)?(?:为|是)?)";
-    let value = r"(-?\d+(?:\.\d+)?)\s*(minutes?|mins?|seconds?|secs?|s\b|MB\b|M\b|GB\b|G\b|分钟|秒)?";
+    let value =
+        r"(-?\d+(?:\.\d+)?)\s*(minutes?|mins?|seconds?|secs?|s\b|MB\b|M\b|GB\b|G\b|分钟|秒)?";
     Regex::new(&format!(r#"(?i){lead}[\s:：=`"'“]*{value}"#)).expect("a constant")
 });
 static ASSIGNED: LazyLock<Regex> = LazyLock::new(|| {
@@ -54,11 +55,22 @@ pub(super) fn read(document: &Document<'_>, found: &mut Vec<Statement>) {
         }
         for code in line.code() {
             for captures in ASSIGNED.captures_iter(code) {
+                if is_own(document, &captures[1]) {
+                    continue;
+                }
                 let value = captures[2].trim_matches(['"', '\'']).trim_end_matches(['.', ',', ')']);
                 push(line.number, judge_value(&captures[1], value, code));
             }
         }
     }
+}
+
+/// Whether a script reads a variable itself, so that nothing else has to.
+fn is_own(document: &Document<'_>, name: &str) -> bool {
+    let is_unread =
+        VariableTable::builtin().find(name).is_none_or(|row| row.read_instead().is_some());
+    let forms = [format!("${name}"), format!("${{{name}")];
+    is_unread && document.lines.iter().any(|line| forms.iter().any(|form| line.text.contains(form)))
 }
 
 /// The variable of a text that names exactly one that the table has.
@@ -103,8 +115,12 @@ fn judge_cell(variable: &'static Variable, cell: &str) -> Option<Judged> {
 /// The state of a switch by its words.
 fn switch(value: &str) -> Option<bool> {
     match value.to_ascii_lowercase().as_str() {
-        "0" | "false" | "off" | "disable" | "disabled" | "no" | "关闭" | "不使能" | "否" => Some(false),
-        "1" | "true" | "on" | "enable" | "enabled" | "yes" | "开启" | "使能" | "是" => Some(true),
+        "0" | "false" | "off" | "disable" | "disabled" | "no" | "关闭" | "不使能" | "否" => {
+            Some(false)
+        }
+        "1" | "true" | "on" | "enable" | "enabled" | "yes" | "开启" | "使能" | "是" => {
+            Some(true)
+        }
         _ => None,
     }
 }
@@ -155,7 +171,8 @@ fn judge_name(name: &str) -> Option<Judged> {
     if !PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || is_known() {
         return None;
     }
-    let near = nearest(name, VariableTable::builtin().rows().iter().map(|row| row.name.to_owned()), 1);
+    let near =
+        nearest(name, VariableTable::builtin().rows().iter().map(|row| row.name.to_owned()), 1);
     let right = near.first().filter(|near| is_misspelt(name, near));
     let Some(right) = right else { return Some(Judged::undecided(name.to_owned())) };
     let sources = VariableTable::builtin().find(right).map(|row| row.source.to_owned());
@@ -224,7 +241,8 @@ mod tests {
         assert_eq!(states("a.md", table), [Contradicts, Agrees, Agrees]);
         assert_eq!(states("a.md", "HCCL_BUFFSIZE 默认值为 200MB"), [Agrees]);
         assert_eq!(states("a.md", "HCCL_BUFFSIZE defaults to `100`."), [Contradicts]);
-        let comment = "```sh\n# raise the limit (default 30 minutes)\nexport HCCL_CONNECT_TIMEOUT=1800\n```";
+        let comment =
+            "```sh\n# raise the limit (default 30 minutes)\nexport HCCL_CONNECT_TIMEOUT=1800\n```";
         assert_eq!(states("a.md", comment), [Contradicts, Agrees]);
     }
 

@@ -197,9 +197,9 @@ fn read_row(table: &mut Table, number: u32, text: &str) {
     let inner = text.trim_start_matches('|');
     let inner = inner.strip_suffix('|').unwrap_or(inner);
     let cells: Vec<String> = inner.split('|').map(plain).collect();
-    let is_rule = cells.iter().all(|cell| {
-        !cell.is_empty() && cell.chars().all(|c| matches!(c, '-' | ':' | ' '))
-    });
+    let is_rule = cells
+        .iter()
+        .all(|cell| !cell.is_empty() && cell.chars().all(|c| matches!(c, '-' | ':' | ' ')));
     if is_rule {
         return;
     }

@@ -43,6 +43,8 @@ pub(crate) struct Input {
 pub(crate) struct LintMembers<'a> {
     /// Number of files.
     pub files: usize,
+    /// Number of statements that a comment takes out.
+    pub ignored: usize,
     /// Every statement that was compared with the tables.
     pub statements: &'a [Statement],
 }
@@ -50,6 +52,7 @@ pub(crate) struct LintMembers<'a> {
 /// Compares the statements of all inputs with the tables. `unread` names files that were not read.
 pub(crate) fn lint(subject: &str, inputs: &[Input], unread: &[Text]) -> Report {
     let mut statements = Vec::new();
+    let mut ignored = 0;
     let mut gaps: Vec<Text> = unread.to_vec();
     for input in inputs {
         let document = document::parse(&input.name, &input.text);
@@ -61,14 +64,15 @@ pub(crate) fn lint(subject: &str, inputs: &[Input], unread: &[Text]) -> Report {
             gaps.push(ui::LintCut { file: &input.name }.text());
         }
         once(&mut statements, at);
+        ignored += drop_ignored(&document, &mut statements, at);
     }
     let mut report = Report::new("lint", subject.to_owned());
     report.about_sources = true;
     report.findings = findings(&statements);
-    report.overview = overview(&statements, inputs.len());
+    report.overview = overview(&statements, inputs.len(), ignored);
     report.tables.extend(undecided_table(&statements));
     report.proof = Some(prove(&statements, &report.findings, gaps));
-    report.add_members(&LintMembers { files: inputs.len(), statements: &statements });
+    report.add_members(&LintMembers { files: inputs.len(), ignored, statements: &statements });
     report
 }
 
@@ -79,6 +83,23 @@ fn once(statements: &mut Vec<Statement>, at: usize) {
     let mut known = BTreeSet::new();
     own.retain(|one| known.insert((one.line, one.kind, one.says.clone())));
     statements.append(&mut own);
+}
+
+/// The words of a comment that takes out the statements of its line and of the next one.
+const IGNORE: &str = "ascend-doctor: ignore";
+
+/// Removes statements that a comment takes out, and returns their number.
+fn drop_ignored(
+    document: &document::Document<'_>,
+    statements: &mut Vec<Statement>,
+    at: usize,
+) -> usize {
+    let marked = document.lines.iter().filter(|line| line.text.contains(IGNORE));
+    let marked: BTreeSet<u32> = marked.flat_map(|line| [line.number, line.number + 1]).collect();
+    let before = statements.len();
+    let own = statements.split_off(at);
+    statements.extend(own.into_iter().filter(|one| !marked.contains(&one.line)));
+    before - statements.len()
 }
 
 /// One finding for each contradiction, with all its places.
@@ -112,7 +133,7 @@ fn count(statements: &[Statement], state: StatementState) -> usize {
     statements.iter().filter(|one| one.state == state).count()
 }
 
-fn overview(statements: &[Statement], files: usize) -> Vec<(Text, Text)> {
+fn overview(statements: &[Statement], files: usize, ignored: usize) -> Vec<(Text, Text)> {
     let n = statements.len();
     let read = ui::LintRead { files, n }.text();
     let result = ui::LintResult {
@@ -120,7 +141,12 @@ fn overview(statements: &[Statement], files: usize) -> Vec<(Text, Text)> {
         contradict: count(statements, StatementState::Contradicts),
         open: count(statements, StatementState::Undecided),
     };
-    vec![(ui::LINT_STATEMENTS.text(), read), (ui::LINT_RESULT_LABEL.text(), result.text())]
+    let mut overview =
+        vec![(ui::LINT_STATEMENTS.text(), read), (ui::LINT_RESULT_LABEL.text(), result.text())];
+    if ignored > 0 {
+        overview.push((ui::LINT_IGNORED.text(), Text::same(ignored.to_string())));
+    }
+    overview
 }
 
 fn undecided_table(statements: &[Statement]) -> Option<Table> {
@@ -173,6 +199,15 @@ mod tests {
         assert_eq!(verdict("`pip install torch-npu==2.7.1`"), Some(Verdict::Pass));
         assert_eq!(verdict("`pip install torch-npu==99.1.0`"), Some(Verdict::Inconclusive));
         assert_eq!(verdict("`pip install vllm-ascend==0.11.4`"), Some(Verdict::Fail));
+    }
+
+    #[test]
+    fn a_comment_takes_statements_out() {
+        let text =
+            "<!-- ascend-doctor: ignore -->\n`npu-smi list`\n\n`pip install torch-npu==2.7.1`";
+        assert_eq!(verdict(text), Some(Verdict::Pass));
+        let only = "`npu-smi list` <!-- ascend-doctor: ignore -->";
+        assert_eq!(verdict(only), Some(Verdict::Inconclusive));
     }
 
     #[test]

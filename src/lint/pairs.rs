@@ -10,7 +10,7 @@ use data::matrix::{Basis, Support};
 use pep440_rs::Version;
 use regex::Regex;
 
-use super::document::{Document, Line, Place, plain};
+use super::document::{Document, Line, Place, Table, plain};
 use super::statement::{Judged, Statement, StatementKind};
 use crate::explain::{Fit, Package, versions_together};
 
@@ -21,7 +21,7 @@ const CELL: usize = 8;
 const NAMES: [(&str, Package); 14] = [
     (r"torch[-_ ]npu", Package::TorchNpu),
     (r"ascend extension for pytorch", Package::TorchNpu),
-    (r"ascend pytorch", Package::TorchNpu),
+    (r"ascend ?pytorch", Package::TorchNpu),
     (r"vllm[-_ ]ascend", Package::VllmAscend),
     (r"triton[-_ ]ascend", Package::TritonAscend),
     (r"mindspore", Package::MindSpore),
@@ -47,7 +47,7 @@ static MENTION: LazyLock<Regex> = LazyLock::new(|| {
 
 /// What turns a version into a bound or a list.
 static OPEN_END: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)^\s*(?:[+~～*]|-\s*v?\d|\.x|\.\*|[/、,，]\s*v?\d|(?:or|and|及|或|和|to|through|至|到)\b|及|或|以上|以下|之后|之前|or later|and later|and above|or newer|or above|or higher)")
+    Regex::new(r"(?i)^\+|^\s*(?:[~～*]|-\s*v?\d|\.x|\.\*|[/、,，]\s*v?\d|(?:or|and|及|或|和|to|through|至|到)\b|及|或|以上|以下|之后|之前|or later|and later|and above|or newer|or above|or higher)")
         .expect("a constant")
 });
 
@@ -176,11 +176,12 @@ fn block_of(document: &Document<'_>, lines: &[&Line<'_>], found: &mut Vec<Statem
 }
 
 static PIN: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"(?i)(?:^|[\s"'])(torch[-_]npu|vllm[-_]ascend|triton[-_]ascend|mindspore|torch|vllm)(?:\[[^\]]*\])?\s*==\s*([0-9]+(?:\.[0-9]+)+(?:\.?(?:post|rc)[0-9]+)*)(?:$|[\s"',;\\)])"#)
+    Regex::new(r#"(?i)(?:^|[\s"'])(torch[-_]npu|vllm[-_]ascend|triton[-_]ascend|mindspore|torch|vllm)(?:\[[^\]]*\])?\s*==\s*([0-9]+(?:\.[0-9]+)+(?:\.?(?:post|rc)[0-9]+)*)"#)
         .expect("a constant")
 });
 static IMAGE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)/(cann|vllm-ascend):v?([0-9]+(?:\.[0-9]+)+(?:\.?(?:rc|post)[0-9]+)*)(?:$|[-\s])").expect("a constant")
+    Regex::new(r"(?i)/(cann|vllm-ascend):v?([0-9]+(?:\.[0-9]+)+(?:\.?(?:rc|post)[0-9]+)*)")
+        .expect("a constant")
 });
 
 fn pins_of(line: &Line<'_>) -> Vec<Named> {
@@ -189,6 +190,11 @@ fn pins_of(line: &Line<'_>) -> Vec<Named> {
     }
     let found = PIN.captures_iter(line.text).chain(IMAGE.captures_iter(line.text));
     let named = found.filter_map(|captures| {
+        let end = captures.get(0).map_or(0, |whole| whole.end());
+        let is_longer = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '*' | '+');
+        if line.text[end..].starts_with(is_longer) {
+            return None;
+        }
         let name = captures[1].to_lowercase();
         let (_, package) = NAMES.iter().find(|(pattern, _)| is_name(pattern, &name))?;
         Some((*package, captures[2].to_owned(), line.number))
@@ -244,7 +250,10 @@ fn cell_versions(cell: &str) -> Vec<String> {
 }
 
 static PYTHON_RANGE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^(?:python\s*)?3\.(\d+)(?:\.x)?\s*(?:-|~|～|至|到|to)\s*(?:python\s*)?3\.(\d+)(?:\.x)?$").expect("a constant")
+    Regex::new(
+        r"^(?:python\s*)?3\.(\d+)(?:\.x)?\s*(?:-|~|～|至|到|to)\s*(?:python\s*)?3\.(\d+)(?:\.x)?$",
+    )
+    .expect("a constant")
 });
 
 /// The ends of a range of Python versions, which the row claims like all others.
@@ -257,6 +266,7 @@ fn python_versions(cell: &str) -> Vec<String> {
 
 fn read_tables(document: &Document<'_>, found: &mut Vec<Statement>) {
     for table in &document.tables {
+        list_of(document, table, found);
         let columns: Vec<Vec<Package>> = table.head.iter().map(|head| column(head)).collect();
         let named = columns.iter().flatten().count();
         if named < 2 {
@@ -274,7 +284,9 @@ fn read_tables(document: &Document<'_>, found: &mut Vec<Statement>) {
                         let parts: Vec<&str> = cell.split('/').collect();
                         if parts.len() == many.len() {
                             let pairs = many.iter().zip(parts);
-                            values.extend(pairs.map(|(one, part)| (*one, cell_versions(part.trim()))));
+                            values.extend(
+                                pairs.map(|(one, part)| (*one, cell_versions(part.trim()))),
+                            );
                         }
                     }
                 }
@@ -284,6 +296,29 @@ fn read_tables(document: &Document<'_>, found: &mut Vec<Statement>) {
     }
 }
 
+static NAME_HEAD: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)^(?:包名?|组件|软件|依赖|名称|package|component|software|dependency|name|item|项目|类别)")
+        .expect("a constant")
+});
+static VERSION_HEAD: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)version|版本").expect("a constant"));
+
+/// A table with a row for each package: the versions of one environment.
+fn list_of(document: &Document<'_>, table: &Table, found: &mut Vec<Statement>) {
+    let [name, version] = [&NAME_HEAD, &VERSION_HEAD]
+        .map(|head| table.head.iter().position(|cell| head.is_match(cell)));
+    let versions = table.head.iter().filter(|cell| VERSION_HEAD.is_match(cell)).count();
+    let (Some(name), Some(version), 1) = (name, version, versions) else { return };
+    let named = table.rows.iter().filter_map(|(line, cells)| {
+        let packages = column(cells.get(name)?);
+        match (packages.as_slice(), cell_versions(cells.get(version)?).as_slice()) {
+            ([package], [version]) => Some((*package, version.clone(), *line)),
+            _ => None,
+        }
+    });
+    judge_all(document, &unambiguous(named.collect()), Origin::Words, found);
+}
+
 /// A row: a cell of several versions claims each of them with the single ones of the others.
 fn row_of(
     document: &Document<'_>,
@@ -291,13 +326,20 @@ fn row_of(
     values: &[(Package, Vec<String>)],
     found: &mut Vec<Statement>,
 ) {
-    let single: Vec<Named> = values
+    let mut single: Vec<Named> = values
         .iter()
         .filter_map(|(package, versions)| match versions.as_slice() {
             [one] => Some((*package, one.clone(), line)),
             _ => None,
         })
         .collect();
+    // A column of torch_npu decides what torch and CANN have to do with each other, also where its
+    // cell is no version that the tables have.
+    let has_torch_npu = values.iter().any(|(package, _)| *package == Package::TorchNpu);
+    let has_npu_version = single.iter().any(|one| one.0 == Package::TorchNpu);
+    if has_torch_npu && !has_npu_version {
+        single.retain(|one| one.0 != Package::Torch);
+    }
     judge_all(document, &single, Origin::Table, found);
     for (package, versions) in values.iter().filter(|(_, versions)| versions.len() > 1) {
         for version in versions {
@@ -310,12 +352,7 @@ fn row_of(
 }
 
 /// Judges each two of the versions that a table connects.
-fn judge_all(
-    document: &Document<'_>,
-    named: &[Named],
-    origin: Origin,
-    found: &mut Vec<Statement>,
-) {
+fn judge_all(document: &Document<'_>, named: &[Named], origin: Origin, found: &mut Vec<Statement>) {
     for (index, first) in named.iter().enumerate() {
         for second in &named[index + 1..] {
             let (first, second) = in_order(first, second);
@@ -346,7 +383,7 @@ fn is_decidable(a: Package, b: Package, has_torch_npu: bool) -> bool {
         | (VllmAscend, Vllm | TorchNpu | Torch | Python)
         | (Driver, Cann) => true,
         // torch_npu between the two decides it.
-        (Torch, Cann) | (Cann, Torch) => !has_torch_npu,
+        (Torch, Cann | Python) | (Cann | Python, Torch) => !has_torch_npu,
         _ => false,
     }
 }
@@ -386,7 +423,8 @@ fn replaced(npu: &Named, cann: &Named) -> Option<(String, String)> {
     }
     let matrix = Matrix::builtin();
     let (version, with): (Version, CannVersion) = (npu.1.parse().ok()?, cann.1.parse().ok()?);
-    let Support::Compatible { basis: Basis::Window, .. } = matrix.torch_npu_with_cann(&version, &with)
+    let Support::Compatible { basis: Basis::Window, .. } =
+        matrix.torch_npu_with_cann(&version, &with)
     else {
         return None;
     };
@@ -397,7 +435,10 @@ fn replaced(npu: &Named, cann: &Named) -> Option<(String, String)> {
     let right = rows.into_iter().find(|row| {
         row.version.0 != version
             && row.cann.as_ref().is_some_and(|cann| cann.0 == with)
-            && matches!(matrix.torch_npu_with_cann(&row.version.0, &with), Support::Recommended { .. })
+            && matches!(
+                matrix.torch_npu_with_cann(&row.version.0, &with),
+                Support::Recommended { .. }
+            )
     })?;
     Some((format!("torch_npu {}", right.version), right.source.clone()))
 }
@@ -428,7 +469,8 @@ mod tests {
     #[test]
     fn sentences_and_blocks_are_pairs() {
         assert_eq!(states("Use torch_npu 2.5.1 with CANN 8.5.0."), [Contradicts]);
-        let block = "```bash\n# Install torch-npu for CANN 8.5.0\npip install torch-npu==2.5.1\n```";
+        let block =
+            "```bash\n# Install torch-npu for CANN 8.5.0\npip install torch-npu==2.5.1\n```";
         assert_eq!(states(block), [Contradicts]);
         let install = "```bash\npip install torch==2.6.0 torch-npu==2.7.1\n```";
         assert_eq!(states(install), [Contradicts]);

@@ -61,6 +61,13 @@ pub(super) fn read(document: &Document<'_>, found: &mut Vec<Statement>) {
         if matches!(line.place, Place::Query | Place::Output) {
             continue;
         }
+        for captures in CANN.captures_iter(line.text) {
+            let end = captures.get(0).map_or(0, |whole| whole.end());
+            let is_whole = !line.text[end..].starts_with(|c: char| c.is_ascii_alphanumeric());
+            if let Some(judged) = judge_cann(&captures[1]).filter(|_| is_whole) {
+                found.push(judged.at(StatementKind::Version, document.file, line.number));
+            }
+        }
         for captures in NAMED.captures_iter(line.text) {
             // A longer version continues behind a match that a word ends.
             let end = captures.get(0).map_or(0, |whole| whole.end());
@@ -73,6 +80,46 @@ pub(super) fn read(document: &Document<'_>, found: &mut Vec<Statement>) {
             }
         }
     }
+}
+
+static CANN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?i)\bCANN(?:[-_ ]?toolkit)?(?:\s*(?:版本|version|为|is|社区版|商用版))*[\s:：=*`]*v?([0-9]+\.[0-9]+(?:\.(?:[0-9]+|RC[0-9]+|alpha[0-9]+|beta[0-9]+))*)")
+        .expect("a constant")
+});
+/// The first line of CANN: smaller numbers are no versions.
+const FIRST: (u32, u32) = (5, 0);
+/// The first line of CANN whose neighbors the tables list completely.
+const COMPLETE: (u32, u32) = (7, 0);
+
+/// Releases of CANN: a line of releases (`8.3`) between known ones that no table has.
+fn judge_cann(written: &str) -> Option<Judged> {
+    // More numbers are those of a build.
+    if written.split('.').count() > 3 {
+        return None;
+    }
+    let line = |version: &str| -> Option<(u32, u32)> {
+        let mut parts = version.split('.');
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    };
+    let own = line(written).filter(|own| *own >= FIRST)?;
+    let matrix = Matrix::builtin();
+    let mut lines: Vec<(u32, u32)> =
+        matrix.cann_versions().filter_map(|version| line(&version.to_string())).collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let says = format!("CANN {written}");
+    let source = "data/compat_matrix.toml: releases of CANN".to_owned();
+    if lines.contains(&own) {
+        return Some(Judged::agrees(says, vec![source]));
+    }
+    if own < COMPLETE || lines.last().is_none_or(|last| own > *last) {
+        return Some(Judged::undecided(says));
+    }
+    let at = lines.partition_point(|known| *known < own);
+    let near = lines[at.saturating_sub(2)..].iter().take(NEAR);
+    let near = near.map(|(major, minor)| format!("{major}.{minor}")).collect::<Vec<_>>().join(", ");
+    let finding = lint_version::Missing { near, package: "CANN", version: written }.error();
+    Some(Judged::contradicts(says, vec![source], finding))
 }
 
 fn judge(package: Listed, written: &str) -> Option<Judged> {
@@ -98,8 +145,7 @@ fn judge(package: Listed, written: &str) -> Option<Judged> {
         return Some(Judged::undecided(says));
     }
     let from = at.saturating_sub(NEAR / 2);
-    let near: Vec<String> =
-        all[from..].iter().take(NEAR).map(ToString::to_string).collect();
+    let near: Vec<String> = all[from..].iter().take(NEAR).map(ToString::to_string).collect();
     let near = near.join(", ");
     let finding = lint_version::Missing { near, package: shown, version: &version }.error();
     Some(Judged::contradicts(says, vec![source], finding))
@@ -139,6 +185,10 @@ mod tests {
         assert_eq!(states("torch_npu-2.5.1-cp310-cp310-linux_aarch64.whl"), [Agrees]);
         assert_eq!(states("pip install torch-npu==99.0.0"), [Undecided]);
         assert_eq!(states("pip install torch-npu==2.5.1.dev20250320"), [Undecided]);
+        assert_eq!(states("CANN 7.3.0"), [Contradicts]);
+        assert_eq!(states("CANN 版本：8.3.RC1"), [Agrees]);
+        assert_eq!(states("CANN 99.0.0"), [Undecided]);
+        assert!(states("CANN 7.6.0.1.220").is_empty());
         for text in ["torch-npu==2.7.*", "torch-npu>=2.99.1", "torch-npu==$V", "torch_npu 2.7"] {
             assert!(states(text).is_empty(), "{text}");
         }

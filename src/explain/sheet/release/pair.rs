@@ -72,8 +72,14 @@ pub(super) fn read(text: &str, versions: &[(Package, String)]) -> Option<Sheet> 
     if let (Some(driver), Some(cann)) = (named.parse(Package::Driver), named.parse(Package::Cann)) {
         driver_with_cann(matrix, &driver, &cann, &mut found);
     }
-    if let (Some(npu), Some(python)) = (named.parse(Package::TorchNpu), named.get(Package::Python)) {
+    if let (Some(npu), Some(python)) = (named.parse(Package::TorchNpu), named.get(Package::Python))
+    {
         torch_npu_with_python(matrix, &npu, python, &mut found);
+    }
+    if let (Some(torch), Some(python), None) =
+        (named.parse(Package::Torch), named.get(Package::Python), named.get(Package::TorchNpu))
+    {
+        torch_with_python(matrix, &torch, python, &mut found);
     }
     vllm_ascend(matrix, &named, &mut found);
     // No table contains pairs of other packages: each package is described separately.
@@ -168,6 +174,32 @@ fn torch_npu_with_python(matrix: &Matrix, npu: &Version, python: &str, found: &m
             found.add(Fit::Conflict, words, &row.source);
         }
         _ => found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other }.text(), ""),
+    }
+}
+
+/// The Python versions of all torch_npu releases for a torch.
+fn torch_with_python(matrix: &Matrix, torch: &Version, python: &str, found: &mut Judgements) {
+    let minor = minor_of(python);
+    let (package, other) = (format!("torch {torch}"), format!("Python {minor}"));
+    let rows = matrix.torch_npu_for(torch);
+    let mut known: Vec<&str> = Vec::new();
+    for row in &rows {
+        let documented = row.python_documented.iter().map(String::as_str);
+        for version in row.pythons().into_iter().chain(documented) {
+            if !known.contains(&version) {
+                known.push(version);
+            }
+        }
+    }
+    let source = rows.first().map_or("", |row| row.source.as_str());
+    if known.contains(&minor.as_str()) {
+        found.add(Fit::Fits, ui::SheetPairFits { package, other }.text(), source);
+    } else if known.is_empty() {
+        found.add(Fit::Unknown, ui::SheetPairUnlisted { package, other }.text(), "");
+    } else {
+        let accepted = format!("Python {}", known.join(", "));
+        let words = ui::SheetPairConflict { package, other, accepted }.text();
+        found.add(Fit::Conflict, words, source);
     }
 }
 
