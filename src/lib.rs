@@ -12,7 +12,6 @@
 pub mod cli;
 mod cmd;
 pub mod config;
-pub mod explain;
 mod port;
 #[cfg(feature = "schema")]
 pub mod schema;

@@ -8,22 +8,16 @@ use anyhow::{bail, ensure};
 use flate2::read::GzDecoder;
 
 use base::tarball;
+use explain::input::BUNDLE;
 
 /// Top directory of the archive.
-pub(super) const TOP: &str = "ascend-doctor-bundle";
+pub(super) const TOP: &str = BUNDLE;
 /// Limit of decompressed data in a search for a file, in bytes.
 const SEARCH: u64 = 1 << 30;
 
 /// Returns whether a file may be a bundle, because it is compressed.
 pub(super) fn is_bundle(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
-}
-
-/// Returns whether the start of a file is that of a bundle: its first member says so.
-pub(super) fn starts_bundle(head: &[u8]) -> bool {
-    let mut start = Vec::new();
-    let read = GzDecoder::new(head).take(TOP.len() as u64 + 1).read_to_end(&mut start);
-    read.is_ok() && start.strip_prefix(TOP.as_bytes()) == Some(b"/")
 }
 
 /// Returns the content of a file in a bundle, of at most `limit` bytes.

@@ -19,28 +19,9 @@ use base::report::{
 };
 use base::text::{Lang, Text, escape_line};
 use data::{goals, ui};
+use explain::input::{InputMember, WithInput};
 use render::{Format, Paint, Style, write_json, write_json_line};
 use serde::Serialize;
-
-/// The member of a report that names the detected input.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct InputMember<'a> {
-    /// What a command line without a subcommand was taken for.
-    input: &'a Detected,
-}
-
-/// A document with the detected input, if there is one.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct WithInput<'a, D> {
-    #[serde(flatten)]
-    document: &'a D,
-    /// What a command line without a subcommand was taken for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    input: Option<&'a Detected>,
-}
 
 /// The output options, decided.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! Pages about the rules of `convert`.
 
 use base::text::Lang;
-use convert::rules::{Example, Match, Rule, Rules};
 use data::ui;
 use render::Block;
+use rules::{Example, Match, Rule, Rules};
 
 /// What a rule finds, what becomes of it, and what a person has to know and to do.
 pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {

@@ -5,7 +5,7 @@ use render::page_markdown;
 use serde_json::{Value, json};
 
 use super::message::RpcError;
-use crate::explain::{self, Topic};
+use explain::{self, Topic};
 
 /// A kind of resource: its name, what follows it in an address, and an example.
 const KINDS: [(&str, &str, &str, &str); 6] = [

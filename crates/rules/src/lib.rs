@@ -1,4 +1,8 @@
-//! What is known of every CUDA name: `data/convert_rules.toml` and `data/convert/*.toml`.
+//! The rules of `convert`: what is known of every CUDA name, from `data/convert_rules.toml` and
+//! `data/convert/*.toml`.
+//!
+//! Must not touch: sources of the user, files, other layers. `convert` applies the rules, `explain`
+//! describes them.
 
 mod call;
 mod place;
@@ -8,6 +12,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod words;
 
 pub use call::{INDICES, Parameter};
 pub use place::Place;

@@ -1,7 +1,17 @@
-//! `explain`: what a finding id, a family, an error code or a rule of `convert` means.
+//! Answers about names: findings, families, error codes, causes, rules of `convert`, variables,
+//! chips, releases, wheels, images and paths.
+//!
+//! Must not touch: files, the terminal, the machine, other subcommands. The caller reads files.
+//!
+//! - [`find()`]: the topics of a name, each a page for people and an item for programs.
+//! - [`input`]: recognizes what a text or a file is.
+//! - [`lookup`]: codes, their families and searches.
 
 mod code;
+pub mod document;
 mod finding;
+pub mod input;
+pub mod lookup;
 mod reference;
 mod remark;
 mod rule;
@@ -10,7 +20,7 @@ mod sheet;
 pub use code::{Detail, cause_page, family_page as code_family_page, page as code_page};
 pub use finding::{family_page, list_page, page as finding_page};
 pub use reference::pages as reference_pages;
-pub(crate) use remark::{of_cause, of_code};
+pub use remark::{of_cause, of_code};
 pub use rule::page as rule_page;
 pub use sheet::{Fit, Judgement, Sheet, SheetFact, SheetKind, find as sheets, variable_within};
 
@@ -18,10 +28,10 @@ use serde::Serialize;
 
 use base::report::Finding;
 use base::text::{Lang, nearest};
-use convert::rules::{Rule, RuleText, Rules};
 use data::{Catalog, Entry, Family};
 use errcodes::{self, Answer, Cause, Note, Quotation, Remedy, Row};
 use render::Block;
+use rules::{Rule, RuleText, Rules};
 
 /// What a name that was asked for turned out to be.
 #[derive(Debug)]
