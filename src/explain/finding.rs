@@ -3,7 +3,6 @@
 use base::report::Finding;
 use base::text::{Lang, described};
 use data::{Catalog, Entry, Family, MessageTemplate, ui};
-use errcodes;
 use render::Block;
 
 /// What a finding id means, how it is detected and how to fix it.

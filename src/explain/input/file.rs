@@ -1,21 +1,9 @@
 //! Files, by their names and first bytes.
 
-use std::io::Read as _;
 use std::path::Path;
 
-use flate2::read::GzDecoder;
-
+use super::bundle::starts_bundle;
 use super::{InputType, Route};
-
-/// The top directory of a support bundle.
-pub const BUNDLE: &str = "ascend-doctor-bundle";
-
-/// Whether the start of a file is that of a bundle: its first member is in [`BUNDLE`].
-pub fn starts_bundle(head: &[u8]) -> bool {
-    let mut start = Vec::new();
-    let read = GzDecoder::new(head).take(BUNDLE.len() as u64 + 1).read_to_end(&mut start);
-    read.is_ok() && start.strip_prefix(BUNDLE.as_bytes()) == Some(b"/")
-}
 
 /// What a file name says of a file, whether it exists or not: a missing file is better reported as
 /// missing than as unknown.

@@ -2,6 +2,7 @@
 //!
 //! The caller reads files. `ascend-doctor THING` and the offline page use the same rules.
 
+pub mod bundle;
 mod file;
 mod issue;
 mod words;
@@ -11,7 +12,7 @@ use serde::Serialize;
 use base::text::{Text, shell_quote};
 use data::ui;
 
-pub use file::{BUNDLE, by_content, by_extension, starts_bundle};
+pub use file::{by_content, by_extension};
 pub use words::detect as detect_text;
 
 /// The longest command of the first line, in characters.
@@ -126,7 +127,7 @@ pub struct Route {
     /// The inputs.
     pub inputs: Vec<String>,
     /// What the input is, if the kind has several forms.
-    form: Option<ui::Label>,
+    pub form: Option<ui::Label>,
 }
 
 impl Route {
