@@ -14,7 +14,7 @@
 mod files;
 mod list;
 #[cfg(target_family = "wasm")]
-mod memory;
+pub mod memory;
 mod outcome;
 pub mod reply;
 pub mod request;

@@ -7,7 +7,8 @@
 //! into the inputs named on its command line: programs run on copies in temporary directories. The
 //! only exceptions are a release build in Cargo's target directory, `--fixtures`, `--diffs`, the code
 //! of `cargo xtask faults` and `cargo xtask messages`, the schemas of `cargo xtask schemas`,
-//! the file of `cargo xtask pack` and the reference pages of `cargo xtask docs`, which git ignores.
+//! the files of `cargo xtask pack` and `cargo xtask page`, and the reference pages of
+//! `cargo xtask docs`, which git ignores.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -24,6 +25,7 @@ mod faults;
 mod fixtures;
 mod messages;
 mod pack;
+mod page;
 mod process;
 mod refresh;
 mod same;
@@ -56,6 +58,8 @@ enum Task {
     Messages,
     /// Write the tables below `data/` as a data pack
     Pack(pack::Options),
+    /// Build the offline page
+    Page(page::Options),
     /// Compare the output of two builds over the same inputs
     #[command(after_help = same::EXAMPLES)]
     Same(same::Options),
@@ -80,6 +84,7 @@ fn main() -> ExitCode {
         Task::Faults => faults::run(),
         Task::Messages => messages::run(),
         Task::Pack(options) => pack::run(&options),
+        Task::Page(options) => page::run(&options),
         Task::Same(options) => same::run(&options),
         Task::Schemas(options) => schemas::run(&options),
         Task::Refresh(arguments) => refresh::run("refresh", &arguments),
