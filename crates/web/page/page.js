@@ -49,6 +49,14 @@ function element(name, text, className) {
 
 /* The engine */
 
+function decode(packed) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(packed);
+  const text = atob(packed);
+  const bytes = new Uint8Array(text.length);
+  for (let at = 0; at < text.length; at += 1) bytes[at] = text.charCodeAt(at);
+  return bytes;
+}
+
 const engine = {
   module: null,
   worker: null,
@@ -58,8 +66,7 @@ const engine = {
   ready: null,
 
   async load() {
-    const packed = $("module").textContent;
-    const bytes = Uint8Array.from(atob(packed), (char) => char.charCodeAt(0));
+    const bytes = decode($("module").textContent);
     $("module").remove();
     const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
     this.module = await new Response(stream).arrayBuffer();
