@@ -256,34 +256,35 @@ async function ask(page, text) {
 }
 
 async function testScreens() {
-  let screens = 0;
   const violations = new Map();
-  for (const lang of ["en", "zh"]) {
-    for (const width of [1280, 360]) {
-      for (const scheme of ["light", "dark"]) {
-        for (const [name, show] of Object.entries(SCREENS)) {
-          const page = await open(`#lang=${lang}`, { width, scheme });
-          await show(page);
-          await page.evaluate(() => document.querySelectorAll("details").forEach((details) => { details.open = true; }));
-          await page.evaluate(axe);
-          const { violations: found } = await page.evaluate(() => axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
-          for (const one of found) {
-            const key = `${one.id}: ${one.nodes[0].html.slice(0, 140)}`;
-            violations.set(key, [...(violations.get(key) ?? []), `${name}/${lang}/${width}/${scheme}`]);
-          }
-          const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-          check(wide <= 0, `${name} ${lang} ${width}: ${wide} pixels too wide`);
-          const dir = options.screens;
-          if (dir) {
-            mkdirSync(dir, { recursive: true });
-            await page.screenshot({ path: join(dir, `${name}-${lang}-${width}-${scheme}.png`), fullPage: true });
-          }
-          screens += 1;
-          await page.close();
-        }
+  let screens = 0;
+  const examine = async ({ lang, width, scheme }) => {
+    const page = await open(`#lang=${lang}`, { width, scheme });
+    await page.evaluate(axe);
+    for (const [name, show] of Object.entries(SCREENS)) {
+      await page.evaluate(() => { clear(); $("text").value = $("search").value = ""; return search(); });
+      await show(page);
+      await page.evaluate(() => document.querySelectorAll("details").forEach((details) => { details.open = true; }));
+      const { violations: found } = await page.evaluate(() => axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] }));
+      for (const one of found) {
+        const key = `${one.id}: ${one.nodes[0].html.slice(0, 140)}`;
+        violations.set(key, [...(violations.get(key) ?? []), `${name}/${lang}/${width}/${scheme}`]);
       }
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+      check(wide <= 0, `${name} ${lang} ${width}: ${wide} pixels too wide`);
+      if (options.screens) {
+        mkdirSync(options.screens, { recursive: true });
+        await page.screenshot({ path: join(options.screens, `${name}-${lang}-${width}-${scheme}.png`), fullPage: true });
+      }
+      screens += 1;
     }
-  }
+    await page.close();
+  };
+  const settings = ["en", "zh"].flatMap((lang) => [1280, 360].flatMap((width) => ["light", "dark"].map((scheme) => ({ lang, width, scheme }))));
+  const next = async () => {
+    for (let setting = settings.pop(); setting; setting = settings.pop()) await examine(setting);
+  };
+  await Promise.all([next(), next()]);
   for (const [what, where] of violations) check(false, `axe ${what} (${where.length} screens, such as ${where[0]})`);
   console.log(`screens: ${screens} examined by axe, ${violations.size} kinds of violations`);
 }

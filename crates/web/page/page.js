@@ -7,6 +7,7 @@ const EXAMPLES = ["507035", "EI0006", "torch_npu 2.7.1", "HCCL_CONNECT_TIMEOUT=1
 const LISTS = ["families", "causes", "versions", "variables", "findings"];
 const MOST_FILES = 5000;
 const LONGEST_LINK = 300;
+const LONGEST_COMMAND = 120;
 const $ = (id) => document.getElementById(id);
 
 let lang = "en";
@@ -191,7 +192,9 @@ function present(reply, focus) {
   const input = reply.read_as && words("input", { what: reply.read_as });
   if (reply.outcome === "answered") {
     $("status").textContent = input;
-    $("command").textContent = reply.command;
+    // Pasted lines are in the field above.
+    const short = reply.command.length > LONGEST_COMMAND || reply.command.includes("\\n");
+    $("command").textContent = short ? "" : reply.command;
     $("content").innerHTML = reply.html;
     $("tools").hidden = false;
     $("json").hidden = $("markdown").hidden = reply.html === "" || reply.command.includes(" report ");

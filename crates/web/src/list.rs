@@ -25,11 +25,17 @@ pub(crate) fn search(words: &str, lang: Lang) -> Reply {
             wanted.iter().all(|word| text.contains(word))
         };
         let few = |entries: Vec<Entry>| entries.into_iter().filter(fits).take(OF_KIND);
+        let found = errcodes::search(words);
+        let (causes, codes): (Vec<Entry>, Vec<Entry>) = found
+            .iter()
+            .map(|hit| of_hit(hit, lang))
+            .partition(|entry| entry.kind == EntryKind::Cause);
+        hits.extend(causes);
         hits.extend(few(versions()));
-        hits.extend(few(variables(lang)));
         hits.extend(few(chips()));
+        hits.extend(few(variables(lang)));
         hits.extend(few(findings(lang)));
-        hits.extend(errcodes::search(words).into_iter().map(|hit| of_hit(&hit, lang)));
+        hits.extend(codes);
     }
     let mut known: Vec<(EntryKind, String)> = Vec::new();
     hits.retain(|hit| {
