@@ -11,7 +11,7 @@ fn main() -> std::io::Result<()> {
     if dir.exists() {
         std::fs::remove_dir_all(&dir)?;
     }
-    for (name, text) in ascend_doctor::explain::reference_pages() {
+    for (name, text) in explain::reference_pages() {
         let path = dir.join(name);
         std::fs::create_dir_all(path.parent().unwrap_or(&dir))?;
         std::fs::write(path, text)?;

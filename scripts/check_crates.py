@@ -21,7 +21,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
 # Crates that only this repository uses.
-PRIVATE = ["refresh", "xtask", "race", "sim-*"]
+PRIVATE = ["refresh", "xtask", "race", "sim-*", "ascend-doctor-web"]
 
 
 def main() -> None:

@@ -6,13 +6,11 @@
 //! - [`cli`]: the command line.
 //! - `cmd`: one module per subcommand.
 //! - [`config`]: the settings file of a site.
-//! - [`explain`]: pages about findings, codes and rules.
 //! - `schema`: the JSON Schemas of all documents, for tests and `cargo xtask schemas`.
 
 pub mod cli;
 mod cmd;
 pub mod config;
-pub mod explain;
 mod lint;
 mod port;
 #[cfg(feature = "schema")]

@@ -109,7 +109,9 @@ pub fn describe(error: &(dyn Error + 'static)) -> Text {
     }
     if let Some(error) = error.downcast_ref::<io::Error>() {
         return match (error.get_ref(), error.raw_os_error()) {
+            #[cfg(not(target_family = "wasm"))]
             _ if guard::file::is_not_regular(error) => crate::faults::RegularFileNeeded.value(),
+            #[cfg(not(target_family = "wasm"))]
             _ if guard::named::is_young_link(error) => crate::faults::LinkReplaced.value(),
             (Some(inner), _) => describe(inner),
             (None, Some(number)) => of_number(error, number),

@@ -57,7 +57,8 @@ pub(super) fn run(args: &CompatArgs, output: &Output) -> anyhow::Result<ExitStat
     let driver = driver.transpose()?;
     let chip = match &args.soc {
         Some(name) => {
-            let family = audit::chip::family(name).map_err(|near| unknown("--soc", name, &near))?;
+            let family =
+                base::chip_name::family(name).map_err(|near| unknown("--soc", name, &near))?;
             shortened.add("--soc", name, family.label());
             Some(family)
         }

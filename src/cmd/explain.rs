@@ -1,7 +1,6 @@
 //! `explain`: describes a finding id, an error code or a rule of `convert`.
 
 use data::{Catalog, OrFault as _, faults, ui};
-use serde::Serialize;
 
 use super::finish;
 use super::machine::read_facts;
@@ -9,23 +8,14 @@ use super::output::Output;
 use super::report::read_report;
 use super::standard_streams::print_to_stderr;
 use crate::cli::ExplainArgs;
-use crate::explain::{Item, Topic, find, list_page};
-use base::report::{DataInUse, ExitStatus, Finding, Report};
+use base::report::{ExitStatus, Finding, Report};
 use base::text::{Lang, Text, escape_line};
 use checks::verdict::run_all_checks;
+use explain::document::{ExplainDocument, judge};
+use explain::{Item, Topic, find, list_page};
 use render::{Format, page_markdown, page_text};
 
 const REPORT_SCHEMA: &str = include_str!("../../docs/schema/report-2.schema.json");
-
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct ExplainDocument<'a> {
-    schema: &'static str,
-    /// The tables that were used.
-    data: &'a DataInUse,
-    /// The meanings of the names.
-    items: Vec<Item<'a>>,
-}
 
 pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitStatus> {
     if args.report_schema {
@@ -53,24 +43,6 @@ pub(super) fn run(args: &ExplainArgs, output: &Output) -> anyhow::Result<ExitSta
         return Err(faults::Plain { why }.fault().into());
     }
     Ok(output.gated(judge(&topics)))
-}
-
-/// The exit status for the values and versions among the topics: a table may contradict them, or
-/// contain nothing about them.
-fn judge(topics: &[Topic]) -> ExitStatus {
-    let sheets = || {
-        topics.iter().filter_map(|topic| match topic {
-            Topic::Sheet(sheet) => Some(sheet),
-            _ => None,
-        })
-    };
-    if sheets().any(|sheet| sheet.is_conflict()) {
-        ExitStatus::Findings
-    } else if sheets().any(|sheet| sheet.is_undecided()) {
-        ExitStatus::Inconclusive
-    } else {
-        ExitStatus::Clean
-    }
 }
 
 /// Returns the findings of the run that `--facts` or `--report` names, with the name of the file.
@@ -133,9 +105,7 @@ fn write(args: &ExplainArgs, topics: &[Topic], output: &Output) -> anyhow::Resul
         Format::Json | Format::Jsonl => {
             let all = if list { all_families() } else { Vec::new() };
             let items: Vec<Item<'_>> = all.iter().chain(topics).map(Topic::item).collect();
-            let schema = "ascend-doctor/explain/1";
-            let document = ExplainDocument { schema, data: output.data(), items };
-            output.write_document(&document)?;
+            output.write_document(&ExplainDocument::new(output.data(), items))?;
         }
         // These formats have no pages: the topics become a report of remarks.
         _ => {

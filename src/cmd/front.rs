@@ -3,172 +3,16 @@
 //! A command line without a subcommand is completed and parsed again, so that each input has the
 //! options, the answer and the exit status of its subcommand.
 
-mod issue;
 mod place;
-mod words;
 
 use std::ffi::OsString;
 
-use serde::Serialize;
-
 use super::standard_streams::{ask_user, can_ask};
 use crate::cli::Cli;
-use base::text::{Text, nearest, shell_quote};
+use base::text::nearest;
 use data::ui;
-
-/// Maximum length of the command in the first line, in characters.
-const LINE: usize = 60;
-
-/// The kind of an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum InputType {
-    /// No input: the machine.
-    Machine,
-    /// Error codes, either bare or in a few words.
-    Code,
-    /// IDs of findings, causes or rules of `convert`, or names of code families.
-    Name,
-    /// A variable, chip, release, wheel name, image or path.
-    Fact,
-    /// A function or package of CUDA.
-    Api,
-    /// Lines of a log.
-    LogText,
-    /// Log files, directories of logs, archives, standard input.
-    Log,
-    /// A source tree or source file.
-    Source,
-    /// A model file.
-    Model,
-    /// A wheel file.
-    Wheel,
-    /// JSON reports.
-    Report,
-    /// Facts of a machine.
-    Facts,
-    /// A copied or mounted root.
-    Root,
-    /// A description of a failure in words.
-    Description,
-    /// The text of an issue: versions, output of programs and logs.
-    Issue,
-    /// A support bundle.
-    Bundle,
-}
-
-impl InputType {
-    const fn label(self) -> ui::Label {
-        match self {
-            Self::Machine => ui::INPUT_MACHINE,
-            Self::Code => ui::INPUT_CODE,
-            Self::Name => ui::INPUT_NAME,
-            Self::Fact => ui::INPUT_FACT,
-            Self::Api => ui::INPUT_API,
-            Self::LogText => ui::INPUT_LOG_TEXT,
-            Self::Issue => ui::INPUT_ISSUE,
-            Self::Bundle => ui::INPUT_BUNDLE,
-            Self::Log => ui::INPUT_LOG,
-            Self::Source => ui::INPUT_SOURCE,
-            Self::Model => ui::INPUT_MODEL,
-            Self::Wheel => ui::INPUT_WHEEL,
-            Self::Report => ui::INPUT_REPORT,
-            Self::Facts => ui::INPUT_FACTS,
-            Self::Root => ui::INPUT_ROOT,
-            Self::Description => ui::INPUT_DESCRIPTION,
-        }
-    }
-}
-
-/// The detected input of a command line without a subcommand.
-#[derive(Debug, Clone, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Detected {
-    /// The kind of the input.
-    #[serde(rename = "type")]
-    kind: InputType,
-    /// The command that handles only this kind.
-    command: String,
-    /// The kind in words.
-    #[serde(skip)]
-    what: Text,
-}
-
-impl Detected {
-    /// The first line of the answer.
-    pub(super) fn line(&self) -> Text {
-        // The full command would repeat a pasted line of a log.
-        let command = match self.command.char_indices().nth(LINE) {
-            Some((at, _)) => format!("{}…", &self.command[..at]),
-            None => self.command.clone(),
-        };
-        ui::DetectedInput { what: self.what.clone(), command }.text()
-    }
-}
-
-/// The subcommand for inputs: its words, and the inputs in the form that it accepts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Route {
-    kind: InputType,
-    /// The subcommand with its options, for example `check --facts`.
-    command: &'static [&'static str],
-    inputs: Vec<String>,
-    /// The form of the input, if the kind has several forms.
-    form: Option<ui::Label>,
-}
-
-impl Route {
-    fn new(kind: InputType, command: &'static [&'static str], input: &str) -> Self {
-        Self { kind, command, inputs: vec![input.to_owned()], form: None }
-    }
-
-    fn of_form(self, form: ui::Label) -> Self {
-        Self { form: Some(form), ..self }
-    }
-
-    fn what(&self) -> Text {
-        self.form.unwrap_or_else(|| self.kind.label()).text()
-    }
-
-    /// Whether `explain` has a page about each input of the kind.
-    fn is_explained(&self) -> bool {
-        matches!(self.kind, InputType::Code | InputType::Name | InputType::Fact | InputType::Api)
-    }
-
-    /// The words after the options of all subcommands.
-    fn words(&self) -> Vec<String> {
-        let mut words: Vec<String> = self.command.iter().map(|&word| word.to_owned()).collect();
-        // An input may look like an option.
-        if self.inputs.iter().any(|input| input.starts_with('-') && input != "-") {
-            words.push("--".to_owned());
-        }
-        words.extend(self.inputs.iter().cloned());
-        words
-    }
-
-    /// The command line as shown to users.
-    fn shown(&self) -> String {
-        let words = self.words();
-        let quoted: Vec<_> = words.iter().map(|word| shell_quote(word)).collect();
-        format!("ascend-doctor {}", quoted.join(" "))
-    }
-}
-
-/// The result of detecting inputs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Found {
-    /// One subcommand handles them.
-    One(Route),
-    /// Two do, and the user has to choose.
-    Two(Route, Route),
-    /// Each needs a separate command.
-    Mixed(Vec<Route>),
-    /// An address, which is not fetched.
-    Address,
-    /// The inputs are unknown.
-    Nothing,
-}
+pub use explain::input::{Detected, InputType};
+use explain::input::{Found, Route, detect_text, join};
 
 /// Why a command line without a subcommand cannot be completed.
 #[derive(Debug)]
@@ -228,7 +72,7 @@ pub(super) fn complete(
     completed.extend(words[..end].iter().map(OsString::from));
     completed.extend(rest.iter().cloned());
     completed.extend(words[end..].iter().map(OsString::from));
-    let detected = Detected { kind: route.kind, command: route.shown(), what: route.what() };
+    let detected = Detected::new(&route);
     let cli = Cli::read(command, &completed);
     let cli = cli.map(|cli| Cli { detected: Some(detected), ..cli });
     Ok(Completed { cli, arguments: completed })
@@ -250,9 +94,7 @@ pub(super) fn complete_empty(
 ) -> Result<Cli, clap::Error> {
     let mut completed = arguments.to_vec();
     completed.push("check".into());
-    let kind = InputType::Machine;
-    let shown = "ascend-doctor check".to_owned();
-    let detected = Detected { kind, command: shown, what: kind.label().text() };
+    let detected = Detected::machine("ascend-doctor check");
     Cli::read(command, completed).map(|cli| Cli { detected: Some(detected), ..cli })
 }
 
@@ -296,31 +138,17 @@ fn detect(things: &[String]) -> Found {
     }
 }
 
-/// The command for all inputs, if there is one.
-fn join(routes: Vec<Route>) -> Found {
-    let Some(first) = routes.first() else { return Found::Nothing };
-    let inputs = || routes.iter().flat_map(|route| route.inputs.clone()).collect();
-    if routes.iter().all(|route| route.command == first.command) {
-        Found::One(Route { inputs: inputs(), ..first.clone() })
-    } else if routes.iter().all(Route::is_explained) {
-        let (kind, command) = (InputType::Name, &["explain"]);
-        Found::One(Route { kind, command, inputs: inputs(), form: None })
-    } else {
-        Found::Mixed(routes)
-    }
-}
-
 fn detect_one(thing: &str) -> Found {
     if thing == "-" {
         return Found::One(Route::new(InputType::Log, &["translate-error"], "-"));
     }
-    place::detect(thing).unwrap_or_else(|| words::detect(thing))
+    place::detect(thing).unwrap_or_else(|| detect_text(thing))
 }
 
 /// The command line for a text that does not name a file.
 pub(super) fn words_of_text(text: &str) -> Option<Vec<String>> {
-    match words::detect(text) {
-        // A word with the extension of a log would be read as a file.
+    match detect_text(text) {
+        // A word that ends like a log would be read as one.
         Found::One(route) if route.kind != InputType::Log => Some(route.words()),
         _ => None,
     }

@@ -6,8 +6,8 @@ use data::{OrFault as _, faults};
 use std::path::Path;
 
 use super::argument_file::read_argument;
-use super::bundle_reader::{is_bundle, member};
 use crate::cli::{MachineArgs, ScanArgs};
+use explain::input::bundle::{is_bundle, member};
 use facts::{FACTS_SCHEMA, Facts};
 use machine::collect::Options;
 use machine::sysroot::Sysroot;
@@ -54,7 +54,6 @@ pub(super) fn read_facts(path: &Path) -> anyhow::Result<Facts> {
     let mut bytes = read_argument(path, FACTS_LIMIT)?;
     if is_bundle(&bytes) {
         bytes = member(&bytes, "facts.json", FACTS_LIMIT)
-            .map_err(super::error_message::as_cause)
             .or_fault(|| faults::CannotRead { path: &shown }.fault())?;
     }
     let facts: Facts = serde_json::from_slice(&bytes)

@@ -4,7 +4,6 @@
 mod argument_file;
 mod audit_ops;
 pub(crate) mod bundle;
-mod bundle_reader;
 mod check;
 mod cleanup;
 mod clock;

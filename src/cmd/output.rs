@@ -19,30 +19,11 @@ use base::report::{
 };
 use base::text::{Lang, Text, escape_line};
 use data::{goals, ui};
+use explain::input::{InputMember, WithInput};
 use render::{Format, Paint, Style, write_json, write_json_line};
 use serde::Serialize;
 
-/// The member of a report that names the detected input.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct InputMember<'a> {
-    /// The detected input of a command line without a subcommand.
-    input: &'a Detected,
-}
-
-/// A document with the detected input, if there is one.
-#[derive(Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub(crate) struct WithInput<'a, D> {
-    #[serde(flatten)]
-    document: &'a D,
-    /// The detected input of a command line without a subcommand.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "schema", schemars(default))]
-    input: Option<&'a Detected>,
-}
-
-/// The resolved output options.
+/// The output options, decided.
 #[derive(Debug)]
 pub(super) struct Output {
     file: Option<PathBuf>,

@@ -6,10 +6,10 @@ use std::path::Path;
 use anyhow::ensure;
 
 use super::argument_file::read_argument_by;
-use super::bundle_reader::{is_bundle, member};
 use super::output::Output;
 use crate::cli::ReportArgs;
 use base::report::ExitStatus;
+use explain::input::bundle::{is_bundle, member};
 use render::{Document, Format, read_document, render_documents};
 
 /// Maximum size of a report, in bytes; its page takes about five times as much memory.
@@ -43,7 +43,6 @@ fn read(file: &Path, left: &mut u64) -> anyhow::Result<(String, Document)> {
     let mut bytes = read_argument_by(file, |head| if is_bundle(head) { BUNDLE } else { LIMIT })?;
     if is_bundle(&bytes) {
         bytes = member(&bytes, "check.json", LIMIT)
-            .map_err(super::error_message::as_cause)
             .or_fault(|| faults::CannotShow { path: &shown }.fault())?;
     }
     *left = left

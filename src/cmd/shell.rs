@@ -86,7 +86,7 @@ fn known_values() -> Vec<KnownValues> {
         (&["check"], "query", fleet::QUERY_KEYS.iter().map(|key| key.name.to_owned()).collect()),
         (&["check"], "only", checked.clone()),
         (&["check"], "skip", checked),
-        (&["audit-ops", "compat"], "soc", audit::chip::NAMES.map(str::to_owned).to_vec()),
+        (&["audit-ops", "compat"], "soc", base::chip_name::NAMES.map(str::to_owned).to_vec()),
         (&["audit-ops"], "torch_npu", releases.clone()),
         (&["convert"], "target", releases),
         (&[], "torch", texts(&mut matrix.torch_versions().map(|version| version.to_string()))),

@@ -7,7 +7,7 @@
 //! walk -> bytes -> encoding -> plan (one module per kind of file) -> edits -> commit -> report
 //! ```
 //!
-//! - [`rules`]: one row per CUDA name, from `data/convert/`; [`prefilter`] finds files that mention one.
+//! - [`mod@rules`]: a crate with one row per CUDA name; [`prefilter`] finds files that mention one.
 //! - [`plan`]: reads every file and calls the planner of its kind: [`python`], [`notebook`],
 //!   [`shell`], [`config`], [`requirements`], [`container`], [`native`], [`rust`].
 //! - [`site`]: the decisions about one file: edits, and places that need manual work.
@@ -58,7 +58,8 @@ mod properties;
 pub mod python;
 pub mod report;
 pub mod requirements;
-pub mod rules;
+#[cfg(test)]
+mod rule_tests;
 pub mod rust;
 pub mod selection;
 mod settings;
@@ -67,8 +68,19 @@ pub mod site;
 pub mod syntax;
 pub mod undo;
 pub mod value;
-mod words;
 pub mod work;
 pub mod write;
 
-pub use rules::check_pack;
+pub use ::rules;
+
+use data::data_pack::{Pack, PackError};
+
+/// Decodes the tables of a pack that this layer reads.
+///
+/// # Errors
+///
+/// For the first table that its reader refuses.
+pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
+    rules::check_pack(pack)?;
+    ledger::tokens::check(pack)
+}

@@ -3,7 +3,6 @@
 use base::report::Finding;
 use base::text::{Lang, described};
 use data::{Catalog, Entry, Family, MessageTemplate, ui};
-use errcodes;
 use render::Block;
 
 /// The meaning of a finding id, its detection and its fix.

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use super::{code, finding, rule};
 use base::text::{Lang, Text};
 use data::{Catalog, Family, ui};
-use errcodes;
 use render::{Block, page_markdown};
 
 /// All pages: path below `docs/reference/`, and content.

@@ -2,9 +2,9 @@
 
 use base::report::{Evidence, Finding, FixStep};
 use base::text::{Lang, Text, Words};
-use convert::rules::Rule;
 use data::{Entry, Family};
 use errcodes::{self, Answer, Cause, Row, Step};
+use rules::Rule;
 
 /// The meaning of a finding id. Its remedies depend on the findings, so they are omitted.
 pub(super) fn of_entry(entry: &Entry, family: &Family) -> Finding {
@@ -18,7 +18,7 @@ pub(super) fn of_entry(entry: &Entry, family: &Family) -> Finding {
 }
 
 /// One meaning of an error code; its id is the family and the code.
-pub(crate) fn of_code(family: &errcodes::Family, row: &Row, cause: Option<&Cause>) -> Finding {
+pub fn of_code(family: &errcodes::Family, row: &Row, cause: Option<&Cause>) -> Finding {
     let words: Vec<&str> = [row.code.as_str(), &row.symbol, &row.message]
         .into_iter()
         .filter(|word| !word.is_empty())
@@ -57,8 +57,8 @@ pub(super) fn of_answer(answer: &Answer) -> Vec<Finding> {
     decodings.collect()
 }
 
-/// The meaning of a cause, and its fix.
-pub(crate) fn of_cause(cause: &Cause) -> Finding {
+/// A cause: what it means and what to do.
+pub fn of_cause(cause: &Cause) -> Finding {
     Finding {
         title: cause.title.clone(),
         cause: cause.text.clone(),

@@ -1,9 +1,9 @@
 //! Pages about the rules of `convert`.
 
 use base::text::Lang;
-use convert::rules::{Example, Match, Rule, Rules};
 use data::ui;
 use render::Block;
+use rules::{Example, Match, Rule, Rules};
 
 /// The page of a rule: its names, its action, its note and its advice.
 pub fn page(rule: &Rule, lang: Lang) -> Vec<Block> {

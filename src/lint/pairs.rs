@@ -12,7 +12,7 @@ use regex::Regex;
 
 use super::document::{Document, Line, Place, Table, plain};
 use super::statement::{Judged, Statement, StatementKind};
-use crate::explain::{Fit, Package, versions_together};
+use explain::{Fit, Package, versions_together};
 
 /// The largest number of versions in a cell.
 const CELL: usize = 8;

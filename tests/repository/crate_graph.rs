@@ -34,7 +34,8 @@ fn declared() -> Graph {
         let targets = package["targets"].as_array().unwrap();
         let is = |target: &Value, kind: &str| target["kind"][0] == kind;
         let program = targets.iter().any(|target| is(target, "bin"));
-        let library = targets.iter().find(|target| is(target, "lib")).filter(|_| !program);
+        let library = |target: &&Value| is(target, "lib") || is(target, "cdylib");
+        let library = targets.iter().find(library).filter(|_| !program);
         let name = library.map_or(&package["name"], |library| &library["name"]);
         name.as_str().unwrap().replace('_', "-")
     };

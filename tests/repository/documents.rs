@@ -51,7 +51,7 @@ fn links_between_documents_resolve() {
 #[test]
 fn reference_pages_are_generated() {
     let dir = tempfile::tempdir().unwrap();
-    let pages = ascend_doctor::explain::reference_pages();
+    let pages = explain::reference_pages();
     for (name, text) in &pages {
         let path = dir.path().join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();

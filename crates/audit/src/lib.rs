@@ -11,7 +11,6 @@ mod archive;
 mod archive_format;
 mod bounded;
 pub mod cann;
-pub mod chip;
 pub mod class;
 pub mod classify;
 mod config;

@@ -13,6 +13,7 @@
 //! - [`hash`], [`number`], [`progress`], [`tarball`], [`walk_error`]: small shared parts.
 
 pub mod chip;
+pub mod chip_name;
 pub mod hash;
 pub mod number;
 pub mod progress;

@@ -34,7 +34,10 @@ use base::text::Lang;
 
 pub use comma_separated::write_rows as write_csv;
 pub use compat::{CompatPage, render_compat};
-pub use html::{Diffs, Document, read as read_document, write_page as render_documents};
+pub use html::{
+    Diffs, Document, read as read_document, write_html as page_html,
+    write_page as render_documents, write_section as render_section,
+};
 pub use json::JsonReport;
 pub use markdown::escape_prose as markdown_words;
 pub use page::{Block, write_markdown as page_markdown, write_text as page_text};

@@ -13,6 +13,7 @@
 //!
 //! A fact that no text states is unknown. Only checks whose every input is stated decide.
 
+mod collect;
 mod explanation;
 mod facts_of_text;
 mod image;
@@ -22,6 +23,7 @@ mod stated;
 mod symptom;
 mod versions;
 
+pub use collect::Collector;
 pub use explanation::{Answer, Explanation};
 pub use facts_of_text::facts_of;
 pub use missing::{Wanted, unstated};

@@ -24,6 +24,7 @@ mod faults;
 mod fixtures;
 mod messages;
 mod pack;
+mod page;
 mod process;
 mod refresh;
 mod same;
@@ -56,6 +57,8 @@ enum Task {
     Messages,
     /// Write the tables below `data/` as a data pack
     Pack(pack::Options),
+    /// Build the offline page
+    Page(page::Options),
     /// Compare the output of two builds over the same inputs
     #[command(after_help = same::EXAMPLES)]
     Same(same::Options),
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Task::Faults => faults::run(),
         Task::Messages => messages::run(),
         Task::Pack(options) => pack::run(&options),
+        Task::Page(options) => page::run(&options),
         Task::Same(options) => same::run(&options),
         Task::Schemas(options) => schemas::run(&options),
         Task::Refresh(arguments) => refresh::run("refresh", &arguments),

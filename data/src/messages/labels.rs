@@ -205,6 +205,7 @@ labels! {
     LINK_NOT_EXAMINED = "link_not_examined",
     LINK_SHOWN = "link_shown",
     LINK_WAIVED = "link_waived",
+    LINT_IGNORED = "lint_ignored",
     LINT_NONE = "lint_none",
     LINT_RESULT_LABEL = "lint_result_label",
     LINT_STATEMENT = "lint_statement",

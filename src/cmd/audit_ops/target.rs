@@ -30,7 +30,7 @@ pub(super) fn chip(
     shortened: &mut Shortened,
 ) -> anyhow::Result<Option<ChipFamily>> {
     if let Some(name) = &args.soc {
-        let family = audit::chip::family(name).map_err(|near| unknown("--soc", name, &near))?;
+        let family = base::chip_name::family(name).map_err(|near| unknown("--soc", name, &near))?;
         shortened.add("--soc", name, family.label());
         return Ok(Some(family));
     }

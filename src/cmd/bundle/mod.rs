@@ -15,7 +15,6 @@ use anyhow::ensure;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::bundle_reader::TOP;
 use super::machine::{open_machine, this_machine, wanted};
 use super::output::Output;
 use super::output_file::{ReplaceMode, check_replaceable, create_private_dir, replace};
@@ -26,6 +25,7 @@ use base::redact::{self, Redactor};
 use base::report::ExitStatus;
 use base::text::{Text, escape_line};
 use checks::verdict::run_all_checks;
+use explain::input::bundle::TOP;
 use facts::Facts;
 use machine::collect;
 use machine::log_tails::{LogTails, Omission, OmittedFile, collect_tails};

@@ -9,8 +9,8 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 use tar::{Builder, EntryType, Header, HeaderMode};
 
-use crate::cmd::bundle_reader::TOP;
 use base::hash::Sha256;
+use explain::input::bundle::TOP;
 use machine::log_tails::Tail;
 
 /// A file of the archive.

@@ -5,8 +5,7 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::Path;
 
-use super::{Found, InputType, Route};
-use crate::cmd::bundle_reader::starts_bundle;
+use explain::input::{Found, InputType, Route, by_content, by_extension};
 
 /// Number of bytes of a file to examine.
 const HEAD: u64 = 64 << 10;
@@ -31,58 +30,13 @@ pub(super) fn detect(name: &str) -> Option<Found> {
     }
 }
 
-/// Detects the kind of a file by its name, even if it does not exist: "missing" is a better error
-/// than "unknown".
-pub(super) fn by_extension(name: &str) -> Option<Route> {
-    if name.contains(char::is_whitespace) {
-        return None;
-    }
-    let extension = Path::new(name).extension()?.to_str()?.to_ascii_lowercase();
-    let (kind, command): (_, &'static [&'static str]) = match extension.as_str() {
-        "whl" => (InputType::Wheel, &["manifest", "wheel-check"]),
-        "pt" | "pt2" | "pth" | "onnx" | "safetensors" => (InputType::Model, &["audit-ops"]),
-        "py" | "ipynb" | "cu" | "cuh" | "cpp" | "sh" => (InputType::Source, &["convert"]),
-        _ => return None,
-    };
-    Some(Route::new(kind, command, name))
-}
-
 fn detect_file(path: &Path, name: &str) -> Route {
     if let Some(route) = by_extension(name) {
         return route;
     }
     let mut head = Vec::new();
     let opened = File::open(path).and_then(|file| file.take(HEAD).read_to_end(&mut head));
-    if starts_bundle(&head) {
-        return Route::new(InputType::Bundle, &["triage"], name);
-    }
-    let head = if opened.is_ok() { String::from_utf8_lossy(&head) } else { "".into() };
-    let start = head.trim_start();
-    if start.starts_with('{') {
-        let is = |schema: &str| {
-            let spaced = format!("\"schema\": \"ascend-doctor/{schema}");
-            start.contains(&spaced) || start.contains(&spaced.replace(": ", ":"))
-        };
-        if is("facts/") {
-            return Route::new(InputType::Facts, &["check", "--facts"], name);
-        }
-        if is("") {
-            return Route::new(InputType::Report, &["report"], name);
-        }
-        if start.contains("\"traceEvents\"") {
-            return Route::new(InputType::Model, &["audit-ops"], name);
-        }
-    }
-    if super::issue::is_issue(&head) {
-        return Route::new(InputType::Issue, &["triage"], name);
-    }
-    // Without these options, a file with the name of a code would be read as that code.
-    let command: &'static [&'static str] = if errcodes::answer(name).is_known() {
-        &["translate-error", "--as", "file"]
-    } else {
-        &["translate-error"]
-    };
-    Route::new(InputType::Log, command, name)
+    by_content(name, if opened.is_ok() { &head } else { &[] })
 }
 
 /// The contents of a directory.

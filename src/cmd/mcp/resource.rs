@@ -5,7 +5,7 @@ use render::page_markdown;
 use serde_json::{Value, json};
 
 use super::message::RpcError;
-use crate::explain::{self, Topic};
+use explain::{self, Topic};
 
 /// The kinds of resources: name, rest of the address, description, and example.
 const KINDS: [(&str, &str, &str, &str); 6] = [

@@ -4,7 +4,7 @@
     reason = "reads standard input and finds the files that the user named"
 )]
 
-use data::{OrFault as _, faults, ui};
+use data::{OrFault as _, faults};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -18,11 +18,12 @@ use crate::cmd::output::Output;
 use crate::cmd::standard_streams::print_to_stderr;
 use crate::cmd::{finish, finish_on_stderr};
 use base::report::ExitStatus;
-use base::text::{Lang, Text, escape_line};
+use base::text::{Text, escape_line};
 use errcodes::log::{
     self, Filter, Follower, Input, Problem, ProblemKind, Reading, ReportOptions, Time, diagnose,
     redact, redact_text,
 };
+use explain::lookup::{DESCRIPTION, describe_suggestions};
 
 /// Size of one read from a pipe, in bytes.
 const PIECE: usize = 64 << 10;
@@ -134,7 +135,7 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     let mut report = log::report(&diagnosis, &subject, shown);
     let is_description = args.inputs.iter().all(|input| is_description(input));
     if diagnosis.causes.is_empty() && !args.follow && !stdin && is_description {
-        report.notes.extend(suggestion(&args.inputs.join(" ")));
+        report.notes.extend(describe_suggestions(&args.inputs.join(" ")));
     }
     if args.follow && !output.has_file() {
         return finish_on_stderr(report, output);
@@ -142,24 +143,9 @@ pub(super) fn run(args: &TranslateErrorArgs, output: &Output) -> anyhow::Result<
     finish(report, output)
 }
 
-/// Maximum length of a description of a failure, in characters.
-const DESCRIPTION: usize = 300;
-
 /// Returns whether an input is a few words rather than a file or a log.
 fn is_description(input: &str) -> bool {
     input.len() <= DESCRIPTION && !input.contains('\n') && !Path::new(input).exists()
-}
-
-/// The causes that may match a description.
-fn suggestion(words: &str) -> Option<Text> {
-    let causes = errcodes::suggest(words);
-    let first = causes.first()?;
-    let listed = |lang: Lang| {
-        let titles = causes.iter().map(|cause| format!("{} ({})", cause.title.get(lang), cause.id));
-        titles.collect::<Vec<_>>().join(if lang == Lang::Zh { "；" } else { "; " })
-    };
-    let causes = Text::new(listed(Lang::En), listed(Lang::Zh));
-    Some(ui::SuggestedCauses { causes, first: &first.id }.text())
 }
 
 /// Returns whether an input is a pipe that a shell opened for this program: `<(zcat log.gz)`.

@@ -1,6 +1,6 @@
 //! `translate-error`: looks up error codes, and diagnoses logs.
 
-pub(crate) mod codes;
+mod codes;
 mod logs;
 
 use data::{OrFault as _, faults};

@@ -11,17 +11,11 @@ use std::path::Path;
 use base::text::escape_line;
 use errcodes::log::{self, Files, Input, Reading};
 use pasted::Pasted;
+use triage::Collector;
 
-/// Maximum total size of texts to search for facts, in bytes.
-const TEXTS: u64 = 32 << 20;
-/// Maximum number of texts.
-const COUNT: usize = 200;
-/// Maximum size of standard input, in bytes.
+/// The most bytes of standard input.
 const STDIN: u64 = 64 << 20;
-/// Maximum size of prose, in bytes.
-const PROSE: usize = 256 << 10;
-
-/// The contents of inputs.
+/// What inputs contain.
 #[derive(Debug)]
 pub(in crate::cmd) struct Texts {
     /// The inputs as logs.
@@ -48,29 +42,16 @@ pub(in crate::cmd) fn read(inputs: &[String], files: &dyn Files) -> anyhow::Resu
     let named: Vec<Input> = others().collect::<anyhow::Result<_>>()?;
     let again: Vec<Input> = others().collect::<anyhow::Result<_>>()?;
     let mut reading = if named.is_empty() { Reading::default() } else { log::read(named, files) };
-    let mut left = TEXTS;
-    let mut stated: Vec<(String, Pasted)> = Vec::new();
-    let mut prose = String::new();
-    let mut take = |name: &str, reader: &mut dyn Read| -> io::Result<()> {
-        if stated.len() < COUNT {
-            let mut bytes = Vec::new();
-            reader.take(left.min(pasted::MAX_TEXT as u64)).read_to_end(&mut bytes)?;
-            left = left.saturating_sub(bytes.len() as u64);
-            let text = String::from_utf8_lossy(&bytes);
-            collect_prose(&text, &mut prose);
-            stated.push((name.to_owned(), pasted::read(&text)));
-        }
-        Ok(())
-    };
+    let mut texts = Collector::default();
     if let Some(bytes) = &stdin {
-        take("-", &mut bytes.as_slice())?;
+        texts.add("-", &mut bytes.as_slice())?;
         log::read_stream("-", bytes.as_slice(), &mut reading);
     }
     for stream in &log::open(again, files).streams {
-        // Unreadable inputs are reported with the logs.
-        let _ = stream.read(files, &mut take);
+        // What cannot be read is reported with the logs.
+        let _ = stream.read(files, &mut |name, reader| texts.add(name, reader));
     }
-    Ok(Texts { reading, stated, prose })
+    Ok(Texts { reading, stated: texts.stated, prose: texts.prose })
 }
 
 /// Returns a file if one of that name exists, else a text.
@@ -82,29 +63,4 @@ fn to_input(input: &str) -> anyhow::Result<Input> {
         .or_fault(|| faults::NoPath { text: escape_line(input).as_ref() }.fault())?;
     let path = path.to_str().or_fault(|| faults::PathNotUtf8.fault())?.to_owned();
     Ok(Input::Path { shown: input.to_owned(), path })
-}
-
-/// Adds the lines outside of code and output to `prose`.
-fn collect_prose(text: &str, prose: &mut String) {
-    let mut inside = false;
-    for line in text.lines() {
-        if line.trim_start().starts_with("```") {
-            inside = !inside;
-        } else if !inside && prose.len() + line.len() < PROSE {
-            prose.push_str(line);
-            prose.push('\n');
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn prose_has_no_quoted_output() {
-        let mut prose = String::new();
-        collect_prose("It hangs.\n```\nslow start\n```\nPlease help.\n", &mut prose);
-        assert_eq!(prose, "It hangs.\nPlease help.\n");
-    }
 }

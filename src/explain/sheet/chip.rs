@@ -98,7 +98,7 @@ fn family_of_name(text: &str) -> Option<ChipFamily> {
     if !is_named {
         return None;
     }
-    audit::chip::family(&name).ok().or_else(|| ChipFamily::from_short(&name))
+    base::chip_name::family(&name).ok().or_else(|| ChipFamily::from_short(&name))
 }
 
 fn family_of_product(text: &str) -> Option<ChipFamily> {

@@ -4,8 +4,8 @@
 use base::report::{Evidence, Finding, Severity};
 use base::text::{Lang, Text};
 use checks::verdict::run_all_checks;
-use convert::rules::{Match, Rules};
 use data::{EnvVars, VariableTable, ui};
+use rules::{Match, Rules};
 
 use facts::Facts;
 

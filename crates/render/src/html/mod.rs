@@ -6,6 +6,7 @@
 //! radio buttons and the style sheet select the language; without the style sheet, both languages
 //! are shown.
 
+mod blocks;
 mod diff;
 mod document;
 mod finding;
@@ -28,6 +29,7 @@ use base::report::{FileDiff, Report};
 use base::text::Lang;
 use data::ui;
 
+pub use blocks::write_html;
 pub use document::Document;
 pub use read::read;
 use section::Section;
@@ -81,6 +83,12 @@ pub fn write_page(
     let documents: Vec<(Option<&str>, &Document)> =
         documents.iter().map(|(name, document)| (Some(name.as_str()), document)).collect();
     Page::new(&documents, lang, None).write_into(out)
+}
+
+/// Writes one report as the part of a page that has the style sheet of `templates/`. Sentences are in
+/// both languages, in elements of the classes `en` and `zh`.
+pub fn write_section(document: &Document, out: &mut dyn Write) -> io::Result<()> {
+    Section::new(document, 0, None, None).write_into(out)
 }
 
 impl<'a, 'd> Page<'a, 'd> {

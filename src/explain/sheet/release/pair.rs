@@ -7,7 +7,7 @@ use data::{Matrix, ui};
 use pep440_rs::Version;
 
 use super::{Package, of};
-use crate::explain::sheet::{Fit, Sheet, SheetKind};
+use crate::sheet::{Fit, Sheet, SheetKind};
 
 /// The results for all pairs.
 #[derive(Debug, Default)]

@@ -31,8 +31,7 @@ pub fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
     let files: Vec<_> = files.collect::<Result<_, PackError>>()?;
     let rules = Rules::new(pack.table("convert_rules")?, files)
         .map_err(|error| invalid("convert_rules", error.to_string()))?;
-    texts::check(pack, &rules.rules)?;
-    crate::ledger::tokens::check(pack)
+    texts::check(pack, &rules.rules)
 }
 
 /// The whole table, with its indices.

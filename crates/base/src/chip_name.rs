@@ -1,7 +1,7 @@
 //! Chips by the names that users type.
 
-use base::chip::ChipFamily;
-use base::text::nearest;
+use crate::chip::ChipFamily;
+use crate::text::nearest;
 
 /// Returns the family of a chip.
 ///

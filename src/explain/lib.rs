@@ -1,7 +1,10 @@
 //! `explain`: describes a finding id, a family, an error code or a rule of `convert`.
 
 mod code;
+pub mod document;
 mod finding;
+pub mod input;
+pub mod lookup;
 mod reference;
 mod remark;
 mod rule;
@@ -10,7 +13,7 @@ mod sheet;
 pub use code::{Detail, cause_page, family_page as code_family_page, page as code_page};
 pub use finding::{family_page, list_page, page as finding_page};
 pub use reference::pages as reference_pages;
-pub(crate) use remark::{of_cause, of_code};
+pub use remark::{of_cause, of_code};
 pub use rule::page as rule_page;
 pub use sheet::{
     Fit, Judgement, Package, Sheet, SheetFact, SheetKind, find as sheets, variable_within,
@@ -21,10 +24,10 @@ use serde::Serialize;
 
 use base::report::Finding;
 use base::text::{Lang, nearest};
-use convert::rules::{Rule, RuleText, Rules};
 use data::{Catalog, Entry, Family};
 use errcodes::{self, Answer, Cause, Note, Quotation, Remedy, Row};
 use render::Block;
+use rules::{Rule, RuleText, Rules};
 
 /// The meaning of a requested name.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
 //! Inputs that are not files: codes, names, versions, lines of logs, words.
 
 use super::{Found, InputType, Route};
-use crate::explain;
-use convert::rules::{Match, Rules};
+use crate::{SheetKind, Topic, find, sheets, variable_within};
+use rules::{Match, Rules};
 
 /// Maximum length of an input that is classified as words, in bytes. Longer texts are logs.
 const WORDS: usize = 1000;
 
-/// Detects the kind of a text.
-pub(super) fn detect(text: &str) -> Found {
+/// Finds out what a text is.
+pub fn detect(text: &str) -> Found {
     let original = text;
     let text = &normalize(text);
     let one = |kind, command, input: &str| Found::One(Route::new(kind, command, input));
@@ -24,18 +24,18 @@ pub(super) fn detect(text: &str) -> Found {
     if is_name(text) {
         return one(InputType::Name, &["explain"], text);
     }
-    let sheets = explain::sheets(text);
-    // Versions inside a line of a log are not its subject.
+    let sheets = sheets(text);
+    // Versions within a line of a log are not what is asked about.
     let is_log = !errcodes::answer(text).is_known() && errcodes::log::states_cause(text);
     let named = errcodes::find_codes(text);
-    let is_version = sheets.iter().all(|sheet| sheet.about == explain::SheetKind::Release);
+    let is_version = sheets.iter().all(|sheet| sheet.about == SheetKind::Release);
     if let Some(sheet) = sheets.first()
         && (!is_version || named.is_empty() && !is_log)
     {
         let route = Route::new(InputType::Fact, &["explain"], text);
         return Found::One(route.of_form(sheet.about.label()));
     }
-    if !is_log && let Some(variable) = explain::variable_within(text) {
+    if !is_log && let Some(variable) = variable_within(text) {
         return one(InputType::Fact, &["explain"], variable);
     }
     let schemes = ["http://", "https://", "ftp://", "ssh://", "git@"];
@@ -56,7 +56,7 @@ pub(super) fn detect(text: &str) -> Found {
     if let Some(rule) = rule_of(text) {
         return one(InputType::Api, &["explain"], rule);
     }
-    if let Some(route) = super::place::by_extension(text) {
+    if let Some(route) = super::by_extension(text) {
         return Found::One(route);
     }
     if has_log_extension(text) {
@@ -98,10 +98,8 @@ fn normalize(text: &str) -> String {
 
 /// Whether a text is a name of a finding, a family, a cause or a rule.
 fn is_name(text: &str) -> bool {
-    let found = explain::find(text).unwrap_or_default();
-    let is_name = |topic: &explain::Topic| {
-        !matches!(topic, explain::Topic::Code(_) | explain::Topic::Sheet(_))
-    };
+    let found = find(text).unwrap_or_default();
+    let is_name = |topic: &Topic| !matches!(topic, Topic::Code(_) | Topic::Sheet(_));
     !found.is_empty() && found.iter().all(is_name)
 }
 

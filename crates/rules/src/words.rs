@@ -1,6 +1,6 @@
 //! The texts of a rule: its own note and advice, or texts that follow from its kind.
 
-use super::rules::{Class, Match, Rule};
+use super::rule::{Class, Match, Rule};
 use base::text::Text;
 use data::ui;
 
@@ -102,7 +102,7 @@ fn first_sentence(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::Rules;
+    use crate::Rules;
     use base::text::placeholders;
 
     #[test]

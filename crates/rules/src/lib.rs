@@ -8,6 +8,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod words;
 
 pub use call::{INDICES, Parameter};
 pub use place::Place;

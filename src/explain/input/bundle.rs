@@ -1,40 +1,45 @@
-//! Reads a file from a bundle.
+//! Reads a file from a support bundle.
 
-use data::{OrFault as _, faults};
 use std::io::Read;
 use std::ops::ControlFlow;
 
-use anyhow::{bail, ensure};
 use flate2::read::GzDecoder;
 
 use base::tarball;
+use data::{Fault, OrFault as _, faults};
 
-/// Top directory of the archive.
-pub(super) const TOP: &str = "ascend-doctor-bundle";
+/// The top directory of the archive.
+pub const TOP: &str = "ascend-doctor-bundle";
 /// Limit of decompressed data in a search for a file, in bytes.
 const SEARCH: u64 = 1 << 30;
 
 /// Returns whether a file may be a bundle, because it is compressed.
-pub(super) fn is_bundle(bytes: &[u8]) -> bool {
+pub fn is_bundle(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x1f, 0x8b])
 }
 
-/// Returns whether the start of a file is that of a bundle, by its first member.
-pub(super) fn starts_bundle(head: &[u8]) -> bool {
+/// Returns whether the start of a file is that of a bundle: its first member is in [`TOP`].
+pub fn starts_bundle(head: &[u8]) -> bool {
     let mut start = Vec::new();
     let read = GzDecoder::new(head).take(TOP.len() as u64 + 1).read_to_end(&mut start);
     read.is_ok() && start.strip_prefix(TOP.as_bytes()) == Some(b"/")
 }
 
 /// Returns the content of a file in a bundle, of at most `limit` bytes.
-pub(super) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Vec<u8>> {
+///
+/// # Errors
+///
+/// If the archive is damaged, or has no such file of this size.
+pub fn member(bundle: &[u8], name: &str, limit: u64) -> Result<Vec<u8>, Fault> {
     // Other compressed files are not reported as damaged bundles.
     let mut head = Vec::new();
     GzDecoder::new(bundle)
         .take(512)
         .read_to_end(&mut head)
         .or_fault(|| faults::CompressedDamaged.fault())?;
-    ensure!(tarball::is_tar(&head), faults::CompressedUnpackFirst.fault());
+    if !tarball::is_tar(&head) {
+        return Err(faults::CompressedUnpackFirst.fault());
+    }
     let wanted = format!("{TOP}/{name}");
     let found = tarball::each(GzDecoder::new(bundle).take(SEARCH), |entry| {
         if entry.path_bytes() != wanted.as_bytes() {
@@ -47,9 +52,7 @@ pub(super) fn member(bundle: &[u8], name: &str, limit: u64) -> anyhow::Result<Ve
     });
     match found.and_then(Option::transpose).or_fault(|| faults::BundleDamaged.fault())? {
         Some(Some(content)) => Ok(content),
-        Some(None) => {
-            bail!(faults::BundleMemberTooLarge { limit, name }.fault())
-        }
-        None => bail!(faults::CompressedWithoutMember { member: wanted }.fault()),
+        Some(None) => Err(faults::BundleMemberTooLarge { limit, name }.fault()),
+        None => Err(faults::CompressedWithoutMember { member: wanted }.fault()),
     }
 }
