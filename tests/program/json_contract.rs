@@ -17,7 +17,7 @@ use crate::support::recipe;
 pub(crate) type Row = (&'static str, &'static str);
 
 /// Every subcommand, in every mode. They run in this order, because some read the output of others.
-pub(crate) const ROWS: [Row; 71] = [
+pub(crate) const ROWS: [Row; 73] = [
     ("check --sysroot root", "check/2"),
     ("check --sysroot root --only HOST-SHM --verbose", "check/2"),
     ("check --sysroot root --skip HOST-SHM --fail-on never --on-inconclusive allow", "check/2"),
@@ -55,6 +55,8 @@ pub(crate) const ROWS: [Row; 71] = [
     ("triage issue.md", "triage/2"),
     ("triage issue.md gone.log --anonymize", "triage/2"),
     ("check --from-text issue.md", "stated/1"),
+    ("lint issue.md", "lint/2"),
+    ("lint tree", "lint/2"),
     ("port tree --no-machine", "port/2"),
     ("port tree --torch-npu 2.7.1 --no-machine", "port/2"),
     ("convert x.py", "convert/2"),

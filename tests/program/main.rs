@@ -3,7 +3,7 @@
 //! One test program, because each one links all crates.
 //!
 //! - `any_input`: command lines without a subcommand;
-//! - `triage`, `port`: issue texts, and complete projects;
+//! - `triage`, `port`, `lint`: issue texts, complete projects, and documents;
 //! - `mcp`: the server for agents, message by message;
 //! - `check`: complete machines;
 //! - `guards`: an attack for each guard;
@@ -39,6 +39,7 @@ mod logs;
 mod mcp;
 mod option_table;
 mod outputs;
+mod lint;
 mod port;
 mod report_and_bundle;
 mod schemas;
