@@ -308,6 +308,14 @@ async function testKeyboard() {
   await answered(page);
   check((await focus()) === "answer", "the answer has no focus");
   check((await page.textContent("#content")).includes("507035"), "Enter gives no answer");
+  await page.focus("#markdown");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.getElementById("status").textContent === "Copied.");
+  await page.focus("#json");
+  const download = page.waitForEvent("download");
+  await page.keyboard.press("Enter");
+  const saved = JSON.parse(readFileSync(await (await download).path(), "utf8"));
+  check(saved.schema === "ascend-doctor/codes/1", `the saved document is ${saved.schema}`);
   await page.focus("#search");
   await page.keyboard.type("socket timeout");
   await page.waitForSelector("#hits li");

@@ -29,11 +29,10 @@ const FACTS: u64 = 64 << 20;
 
 /// Answers files.
 pub(crate) fn answer(request: &Request, files: &[FileEntry]) -> Reply {
-    let size: usize = files.iter().map(|file| file.size).sum();
+    let size = files.iter().fold(0_usize, |sum, file| sum.saturating_add(file.size));
     if size > crate::LIMIT {
-        let limit = u64::try_from(crate::LIMIT).unwrap_or_default();
-        let fault = data::faults::UnpackingNeedsMemory { limit }.fault();
-        return Reply::failed(fault.value().get(request.lang));
+        // The page says so before it reads the files.
+        return Reply::failed(&format!("{size} > {}", crate::LIMIT));
     }
     let memory = MemoryFiles::new(request, files);
     let roots = memory.roots();
