@@ -94,7 +94,7 @@ mod tests {
             assert_eq!(prefix, Some(check.family.prefix()), "{}", check.id);
         }
         // Findings of other subcommands do not come from a check of a machine.
-        let others = ["CONVERT-", "VERIFY-", "OPS-", "FLEET-"];
+        let others = ["CONVERT-", "VERIFY-", "OPS-", "FLEET-", "LINT-"];
         let of_checks = |id: &str| !others.iter().any(|family| id.starts_with(family));
         for entry in Catalog::builtin().entries().filter(|entry| of_checks(&entry.id)) {
             assert!(seen.contains(entry.id.as_str()), "{} has words but no check", entry.id);

@@ -108,6 +108,7 @@ pub(super) fn check_tables(pack: &'static Pack) -> Result<(), PackError> {
     pack.check_common_tables()?;
     errcodes::check_pack(pack)?;
     triage::check_pack(pack)?;
+    crate::lint::check_pack(pack)?;
     convert::check_pack(pack)?;
     audit::check_pack(pack)
 }

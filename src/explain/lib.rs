@@ -1,4 +1,6 @@
 //! `explain`: describes a finding id, a family, an error code or a rule of `convert`.
+//!
+//! Must not touch: files, the terminal.
 
 mod code;
 pub mod document;

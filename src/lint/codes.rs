@@ -222,7 +222,8 @@ fn first_sentence(claim: &str) -> String {
 
 fn judge(code: &str, claim: &str) -> Option<Judged> {
     let claim = first_sentence(claim);
-    if claim.is_empty() || DENIED.is_match(&claim) {
+    // A symbol is compared by its number.
+    if claim.is_empty() || DENIED.is_match(&claim) || SYMBOL.is_match(&claim) {
         return None;
     }
     let stated = concepts(&claim);
@@ -362,7 +363,7 @@ mod tests {
     fn right_meanings_agree() {
         for text in [
             "| 错误码 | 含义 |\n|---|---|\n| 507015 | AI Core 异常 |",
-            "- 207001: out of memory",
+            "- Error 207001: out of memory",
             "EI0006: socket 建链超时",
             "107002 = ACL_ERROR_RT_CONTEXT_NULL",
             "error 107001: invalid device id",

@@ -136,14 +136,13 @@ fn judge_number(variable: &'static Variable, claim: &str, unit: &str) -> Option<
 /// Units of the table in a unit of a text; `None` if the two measure different things.
 fn factor(stated: &str, known: &str) -> Option<f64> {
     let stated = stated.to_ascii_lowercase();
+    let is_minutes = stated == "分钟" || stated.starts_with("min");
+    let is_seconds = stated == "秒" || stated.starts_with('s');
     match (stated.as_str(), known) {
-        ("", _) => Some(1.0),
-        ("分钟", "s") => Some(60.0),
-        (unit, "s") if unit.starts_with("min") => Some(60.0),
-        ("秒", "s") => Some(1.0),
-        (unit, "s") if unit.starts_with('s') => Some(1.0),
-        ("mb" | "m", "MB") => Some(1.0),
+        (_, "s") if is_minutes => Some(60.0),
         ("gb" | "g", "MB") => Some(1024.0),
+        (_, "s") if is_seconds => Some(1.0),
+        ("", _) | ("mb" | "m", "MB") => Some(1.0),
         _ => None,
     }
 }
@@ -175,6 +174,9 @@ fn judge_name(name: &str) -> Option<Judged> {
         nearest(name, VariableTable::builtin().rows().iter().map(|row| row.name.to_owned()), 1);
     let right = near.first().filter(|near| is_misspelt(name, near));
     let Some(right) = right else { return Some(Judged::undecided(name.to_owned())) };
+    // The nearest name may be another one that nothing reads.
+    let near = VariableTable::builtin().find(right);
+    let right = near.and_then(Variable::read_instead).unwrap_or(right);
     let sources = VariableTable::builtin().find(right).map(|row| row.source.to_owned());
     let finding = lint_default::Unread { name, right }.error();
     Some(Judged::contradicts(name.to_owned(), sources.into_iter().collect(), finding))

@@ -243,10 +243,10 @@ mod tests {
 
     #[test]
     fn lines_know_their_place() {
+        use Place::{Code, Comment, Heading, Prose, Row};
         let text = "# T\nwords `pip list`\n| a | b |\n|---|---|\n| `1` | [2](x) |\n```sh\n# note\nls\n```\nend";
         let document = parse("a.md", text);
         let places: Vec<Place> = document.lines.iter().map(|line| line.place).collect();
-        use Place::{Code, Comment, Heading, Prose, Row};
         assert_eq!(places, [Heading, Prose, Row, Row, Row, Prose, Comment, Code, Prose, Prose]);
         assert_eq!(document.lines[1].code(), ["pip list"]);
         assert_eq!(document.tables[0].head, ["a", "b"]);

@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::report::{Coverage, Evidence, Finding, Proof, Report, Table};
 use base::text::Text;
+use data::data_pack::{Pack, PackError};
 use data::{Catalog, goals, ui};
 use serde::Serialize;
 
@@ -47,6 +48,15 @@ pub(crate) struct LintMembers<'a> {
     pub ignored: usize,
     /// Every statement that was compared with the tables.
     pub statements: &'a [Statement],
+}
+
+/// Decodes the tables of a pack whose readers are in this module.
+///
+/// # Errors
+///
+/// For a table that its reader rejects.
+pub(crate) fn check_pack(pack: &'static Pack) -> Result<(), PackError> {
+    table::check(pack)
 }
 
 /// Compares the statements of all inputs with the tables. `unread` names files that were not read.

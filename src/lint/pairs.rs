@@ -344,6 +344,9 @@ fn row_of(
     for (package, versions) in values.iter().filter(|(_, versions)| versions.len() > 1) {
         for version in versions {
             for other in &single {
+                if has_torch_npu && (*package, other.0) == (Package::Python, Package::Torch) {
+                    continue;
+                }
                 let pair = [(*package, version.clone(), line), other.clone()];
                 judge_all(document, &pair, Origin::Table, found);
             }
@@ -402,7 +405,9 @@ fn judge(first: &Named, second: &Named, all: &[Named], origin: Origin) -> Option
     Some(match judgement.fit {
         Fit::Fits => match replaced(first, second).filter(|_| origin == Origin::Table) {
             Some((right, source)) => {
-                let finding = lint_pair::Replaced { other, package, right }.warning();
+                let right_pair = format!("{right} {other}");
+                let finding =
+                    lint_pair::Replaced { both: right_pair, other, package, right }.warning();
                 Judged::contradicts(says, vec![source], finding)
             }
             None => Judged::agrees(says, sheet.sources),
@@ -410,7 +415,8 @@ fn judge(first: &Named, second: &Named, all: &[Named], origin: Origin) -> Option
         Fit::Unknown => Judged::undecided(says),
         Fit::Conflict => {
             let verdict = judgement.statement;
-            let finding = lint_pair::Conflict { other, package, verdict }.error();
+            let both = format!("{package} {other}");
+            let finding = lint_pair::Conflict { both, other, package, verdict }.error();
             Judged::contradicts(says, sheet.sources, finding)
         }
     })

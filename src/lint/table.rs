@@ -3,11 +3,14 @@
 use std::sync::LazyLock;
 
 use base::text::Text;
+use data::data_pack::{Pack, PackError, invalid};
 use regex::Regex;
 use serde::Deserialize;
 
+const TABLE_NAME: &str = "lint";
+
 static TABLE: LazyLock<LintTable> = LazyLock::new(|| {
-    let table: RawTable = data::table("lint");
+    let table: RawTable = data::table(TABLE_NAME);
     LintTable {
         concepts: table.concept.iter().map(Concept::compile).collect(),
         mistakes: table.mistake.into_iter().map(Mistake::compile).collect(),
@@ -104,6 +107,20 @@ impl Mistake {
         let is_taken_back = self.unless.as_ref().is_some_and(|unless| unless.is_match(code));
         (!is_taken_back).then(|| found.as_str().trim())
     }
+}
+
+/// Decodes the table of a pack, with its patterns.
+pub(super) fn check(pack: &'static Pack) -> Result<(), PackError> {
+    let table = pack.table::<RawTable>(TABLE_NAME)?;
+    let patterns = table
+        .mistake
+        .iter()
+        .flat_map(|row| [Some(row.find.as_str()), row.unless.as_deref()])
+        .flatten();
+    for pattern in patterns {
+        Regex::new(pattern).map_err(|why| invalid(TABLE_NAME, why.to_string()))?;
+    }
+    Ok(())
 }
 
 /// The built-in table.

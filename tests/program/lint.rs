@@ -81,7 +81,8 @@ fn directories_are_searched_and_hostile_files_do_no_harm() {
     let (status, out, _) = run(dir.path(), &["lint", "docs", "--json"], b"");
     let document: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((status, document["files"].as_u64().unwrap()), (1, 1), "{document}");
-    let escape = "`HCCL_BUFFSIZE=\u{1b}[31m` 507015: \u{1b}]0;x\u{7} timeout `npu-smi \u{1b}list`\n";
+    let escape =
+        "`HCCL_BUFFSIZE=\u{1b}[31m` 507015: \u{1b}]0;x\u{7} timeout `npu-smi \u{1b}list`\n";
     let long = "a ".repeat(200_000);
     let (status, out, _) = run(dir.path(), &["lint", "-"], format!("{escape}{long}").as_bytes());
     assert_ne!(status, 0);

@@ -1,4 +1,6 @@
 //! The rules for all CUDA names: `data/convert_rules.toml` and `data/convert/*.toml`.
+//!
+//! Must not touch: files, the terminal.
 
 mod call;
 mod place;

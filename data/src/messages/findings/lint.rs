@@ -13,8 +13,12 @@ findings! {
         Missing = "missing" { near: Argument, package: Argument, version: Argument },
     }
     lint_pair = "LINT-PAIR" {
-        Conflict = "conflict" { other: Argument, package: Argument, verdict: Argument },
-        Replaced = "replaced" { other: Argument, package: Argument, right: Argument },
+        Conflict = "conflict" {
+            both: Argument, other: Argument, package: Argument, verdict: Argument,
+        },
+        Replaced = "replaced" {
+            both: Argument, other: Argument, package: Argument, right: Argument,
+        },
     }
     lint_default = "LINT-DEFAULT" {
         Default = "default" { claim: Argument, name: Argument, right: Argument },

@@ -267,9 +267,9 @@ pub(super) fn mindspore(sysroot: &Sysroot, python: &Python) -> MindSporeBuild {
     MindSporeBuild { dir: Some(dir), plugins }
 }
 
-/// The top-level lines `NAME = literal` of a generated Python file, and their lines, counted from
-/// 1. Strings are unquoted, `None` is `None`, and other literals are text. The last assignment of a
-/// name wins.
+/// The top-level lines `NAME = literal` of a generated Python file, and their one-based line
+/// numbers. Strings are unquoted, `None` is `None`, and other literals are text. The last assignment
+/// of a name wins.
 pub(super) fn assignments(text: &str) -> BTreeMap<String, (Option<String>, u32)> {
     let mut out = BTreeMap::new();
     for (number, line) in (1..).zip(text.lines()) {
