@@ -19,7 +19,7 @@ const CELL: usize = 8;
 
 /// Names of packages, longer ones first, and what they name.
 const NAMES: [(&str, Package); 14] = [
-    (r"torch[-_ ]npu", Package::TorchNpu),
+    (r"torch[-_ ]?npu", Package::TorchNpu),
     (r"ascend extension for pytorch", Package::TorchNpu),
     (r"ascend ?pytorch", Package::TorchNpu),
     (r"vllm[-_ ]ascend", Package::VllmAscend),
@@ -221,6 +221,7 @@ fn column(head: &str) -> Vec<Package> {
     let of = |part: &str| {
         let word = part
             .trim_end_matches("版本")
+            .trim_end_matches("安装包")
             .trim_end_matches("versions")
             .trim_end_matches("version")
             .trim_end_matches("toolkit")
