@@ -62,7 +62,13 @@ pub(super) fn read(document: &Document<'_>, found: &mut Vec<Statement>) {
     for table in &document.tables {
         for (line, cells) in &table.rows {
             for (code, claim) in claims_of_row(table, cells) {
-                push(*line, judge(code, &claim));
+                let judged = judge(code, claim);
+                // A row that also has the right meaning compares the two.
+                let has_right = || {
+                    let others = cells.iter().filter(|cell| *cell != claim);
+                    others.filter_map(|cell| judge(code, cell)).any(|one| one.is_agreement())
+                };
+                push(*line, judged.filter(|one| one.is_agreement() || !has_right()));
             }
         }
     }
@@ -122,7 +128,7 @@ fn quoted_code(text: &str) -> Option<&str> {
 }
 
 /// The claims of a row: a cell that is little more than a code, and the cell with its meaning.
-fn claims_of_row<'a>(table: &Table, cells: &'a [String]) -> Vec<(&'a str, String)> {
+fn claims_of_row<'a>(table: &Table, cells: &'a [String]) -> Vec<(&'a str, &'a str)> {
     let mut claims = Vec::new();
     for (at, cell) in cells.iter().enumerate() {
         let head = table.head.get(at).map_or("", String::as_str);
@@ -146,7 +152,7 @@ fn claims_of_row<'a>(table: &Table, cells: &'a [String]) -> Vec<(&'a str, String
             .find(is_meaning)
             .or_else(|| Some(at + 1).filter(|next| *next < cells.len()));
         if let Some(claim) = meaning.and_then(|at| cells.get(at)) {
-            claims.push((code, claim.clone()));
+            claims.push((code, claim.as_str()));
         }
     }
     claims
@@ -378,6 +384,7 @@ mod tests {
             "trained for 100000 steps: out of memory after that",
             "507015 是 AI Core 异常，不是内存不足。".replace("AI Core 异常，", "").as_str(),
             "see #107002: timeout",
+            "| code | says | header |\n|---|---|---|\n| 507011 | out of memory | MODEL_EXECUTE: model execute failed |",
             "Does error 507015 mean out of memory?",
             "| step | note |\n|---|---|\n| 107002 | timeout |",
         ] {

@@ -14,6 +14,8 @@ use super::document::{Document, Line, Place, Table, plain};
 use super::statement::{Judged, Statement, StatementKind};
 use explain::{Fit, Package, versions_together};
 
+/// The largest number of versions in a sentence that recommends them together.
+const MENTIONS: usize = 5;
 /// The largest number of versions in a cell.
 const CELL: usize = 8;
 
@@ -53,7 +55,7 @@ static OPEN_END: LazyLock<Regex> = LazyLock::new(|| {
 
 /// Words of sentences that state no pair to use: conflicts, upgrades, history, questions.
 static NO_ADVICE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:not|n't|cannot|no|never|without|fail(?:s|ed|ure)?|error|errors|issue|bug|conflict|mismatch|incompatible|upgrade[ds]?|upgrading|downgrade|instead|unlike|from|before|after|since|until|deprecated|was|were|old|older|previous|if|when|whether|or|wrong|earlier)\b|不|未|无法|报错|错误|失败|冲突|升级|降级|之前|之后|以前|如果|若|问题|原|旧|从|改为|？|\?")
+    Regex::new(r"(?i)\b(?:not|n't|cannot|no|never|without|fail(?:s|ed|ure)?|error|errors|issue|bug|conflict|mismatch|incompatible|upgrade[ds]?|upgrading|downgrade|instead|unlike|from|before|after|since|until|deprecated|was|were|old|older|previous|typo|lacks?|while|wants?|missing|differs?|if|when|whether|or|wrong|earlier)\b|不|未|无法|报错|错误|失败|冲突|升级|降级|之前|之后|以前|如果|若|问题|原|旧|从|改为|？|\?")
         .expect("a constant")
 });
 
@@ -142,10 +144,15 @@ fn sentence_of(
     found: &mut Vec<Statement>,
 ) {
     let (all, has_bound) = mentions(sentence, line.number, false);
-    if has_bound || all.len() < 2 || NO_ADVICE.is_match(sentence) {
+    if has_bound || all.len() < 2 || all.len() > MENTIONS || NO_ADVICE.is_match(sentence) {
         return;
     }
+    let count = all.len();
     let kept = unambiguous(all);
+    // Several versions of a package are a list or a comparison.
+    if kept.len() < count {
+        return;
+    }
     judge_all(document, &kept, Origin::Words, found);
 }
 
@@ -397,6 +404,14 @@ fn judge(first: &Named, second: &Named, all: &[Named], origin: Origin) -> Option
     if first.0 == second.0 || !is_decidable(first.0, second.0, has_torch_npu) {
         return None;
     }
+    // `2.9` is a line of releases, and lines overlap. Python has no other versions.
+    let is_line = |one: &Named| {
+        let has_lines = !matches!(one.0, Package::Python | Package::Cann | Package::Driver);
+        has_lines && one.1.split('.').count() < 3
+    };
+    if is_line(first) || is_line(second) {
+        return None;
+    }
     let shown = |one: &Named| format!("{} {}", one.0.label(), one.1);
     let (package, other) = (shown(first), shown(second));
     let says = format!("{package}, {other}");
@@ -491,6 +506,8 @@ mod tests {
             "torch_npu 2.5.1 requires CANN 8.1 or later, such as CANN 8.5.0",
             "Upgrade from CANN 8.1.RC1 to CANN 8.5.0 and torch_npu 2.5.1",
             "torch_npu 2.5.1 / 2.6.0 and CANN 8.5.0",
+            "Use vllm-ascend 0.18 with torch 2.10",
+            "Use torch_npu 2.5.1 with CANN 8.5.0, torch_npu 2.6.0 with CANN 8.5.1",
             "torch>=2.1 torch_npu>=2.7",
         ] {
             assert!(states(text).is_empty(), "{text}: {:?}", states(text));

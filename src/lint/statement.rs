@@ -82,6 +82,11 @@ impl Judged {
         Self { says, state: StatementState::Contradicts, sources, finding: Some(finding) }
     }
 
+    /// Whether a table has the same.
+    pub(super) fn is_agreement(&self) -> bool {
+        self.state == StatementState::Agrees
+    }
+
     /// The statement at a place.
     pub(super) fn at(self, kind: StatementKind, file: &str, line: u32) -> Statement {
         let Self { says, state, sources, finding } = self;
