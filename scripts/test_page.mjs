@@ -19,6 +19,10 @@ const { values: options } = parseArgs({
     ["page", "program", "modules", "pasted", "logs", "screens", "chromium", "only"].map((name) => [name, { type: "string" }]),
   ),
 });
+// Packed logs are made in another directory.
+for (const name of ["page", "modules", "program", "logs", "pasted", "screens"]) {
+  if (options[name]) options[name] = resolve(options[name]);
+}
 const require = createRequire(resolve(options.modules, "package.json"));
 const { chromium } = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
